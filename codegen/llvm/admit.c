@@ -44,6 +44,7 @@ static const char *const intrinsics[] = {
     "llvm.umax.",
     "llvm.umin.",
     "llvm.umul.with.overflow.",
+    "llvm.usub.with.overflow.",
     "llvm.sadd.with.overflow.",
     "llvm.assume",
     "llvm.experimental.noalias.scope.decl",

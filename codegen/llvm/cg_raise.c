@@ -436,7 +436,7 @@ static void count_patience(Cg *cg, Value weight) {
     cg_at(cg, next);
 }
 
-enum { POLL_PERIOD = 1 << 16 };
+enum { POLL_PERIOD = (1 << 16) - 1 };
 
 Value cg_new_budget(Cg *cg) {
     Value slot = LLVMBuildAlloca(cg->b, cg->i64, "budget");
@@ -444,12 +444,17 @@ Value cg_new_budget(Cg *cg) {
     return slot;
 }
 
+/* Takes `weight` off the budget; the builder goes on where there was not as much, which is rare. */
+static void take_off(Cg *cg, Value budget, Value weight, BB *enough) {
+    Value args[] = {LLVMBuildLoad2(cg->b, cg->i64, budget, ""), weight};
+    Value less = cg_intrinsic(cg, "llvm.usub.with.overflow", &cg->i64, 1, args, 2);
+    LLVMBuildStore(cg->b, LLVMBuildExtractValue(cg->b, less, 0, ""), budget);
+    open_cold(cg, LLVMBuildExtractValue(cg->b, less, 1, "due"), enough);
+}
+
 BB cg_count_down(Cg *cg, Value ctx, Value budget, Value weight) {
-    Value left = LLVMBuildSub(cg->b, LLVMBuildLoad2(cg->b, cg->i64, budget, ""), weight, "");
-    LLVMBuildStore(cg->b, left, budget);
-    Value due = LLVMBuildICmp(cg->b, LLVMIntSLE, left, cg_int(cg->i64, 0), "");
     BB next, out = cg_block(cg, "pending");
-    open_cold(cg, due, &next);
+    take_off(cg, budget, weight, &next);
     LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), budget);
     LType type;
     Value fn = poll_function(cg, &type);
@@ -458,6 +463,15 @@ BB cg_count_down(Cg *cg, Value ctx, Value budget, Value weight) {
     LLVMBuildCondBr(cg->b, stop, out, next);
     cg_at(cg, next);
     return out;
+}
+
+/* Leaves it to the next poll to ask. */
+static void count_for_later(Cg *cg, Value budget, Value weight) {
+    BB next;
+    take_off(cg, budget, weight, &next);
+    LLVMBuildStore(cg->b, cg_int(cg->i64, 0), budget);
+    LLVMBuildBr(cg->b, next);
+    cg_at(cg, next);
 }
 
 /* The exit that cg_count_down has left open; the builder stays where it is. */
@@ -489,8 +503,7 @@ void cg_lower_poll(Cg *cg, Ref ref) {
     }
     Value weight = inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1);
     if (inst->sub == FLAG_LATER) {
-        Value left = LLVMBuildLoad2(cg->b, cg->i64, f->budget, "");
-        LLVMBuildStore(cg->b, LLVMBuildSub(cg->b, left, weight, ""), f->budget);
+        count_for_later(cg, f->budget, weight);
         return;
     }
     BB out = cg_count_down(cg, f->ctx, f->budget, weight);

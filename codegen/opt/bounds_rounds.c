@@ -18,6 +18,7 @@ enum {
         64, /* of an index out of memory or of what went before: the processor waits for it */
     MAX_COST = 2048,
     MAX_LOOPS = 8,
+    MAX_OTHERS = 2,
     LARGEST_STEP = 1024
 };
 
@@ -75,18 +76,18 @@ static int cost_of(const Bounds *s, int32_t loop, const CountedLoop *counted, Re
     }
 }
 
-/* Of a round; 0: nobody knows, or the loop has other ways out. */
+/* Of a round; 0: nobody knows, or the loop has many other ways out, of which each counts. */
 static int64_t cost_of_round(const Bounds *s, int32_t loop, const CountedLoop *counted, Ref *poll) {
     const Loop *info = &s->cfg->loops.items[loop];
     int64_t all = 0;
+    int others = 0;
     *poll = NO_REF;
     for (int32_t i = 0; i < info->blocks.len; i++) {
         const Block *block = &s->func->blocks.items[info->blocks.items[i]];
         int32_t to[3];
         int n = ir_successors(s->func, info->blocks.items[i], to);
         for (int k = 0; k < n; k++)
-            if (!opt_in_loop(s->cfg, loop, to[k]) && info->blocks.items[i] != counted->header)
-                return 0;
+            others += !opt_in_loop(s->cfg, loop, to[k]) && info->blocks.items[i] != counted->header;
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref ref = block->insts.items[k];
             int cost = cost_of(s, loop, counted, ref);
@@ -97,7 +98,7 @@ static int64_t cost_of_round(const Bounds *s, int32_t loop, const CountedLoop *c
             *poll = ref;
         }
     }
-    return *poll && all <= MAX_COST ? all : 0;
+    return *poll && others <= MAX_OTHERS && all <= MAX_COST ? all : 0;
 }
 
 /* stop - start, where the start is required not to be negative: then it wraps for a range without items alone, and in whatever

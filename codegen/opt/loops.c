@@ -20,6 +20,8 @@
  * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
  *
+ * What asks in each round does so in front of the tests that end the round (early.c).
+ *
  * Where a poll may be caught (`try` around the loop), those that ask lead to the handler, with what its phis get behind a whole round.
  *
  * A `while` loop that tests at its end is treated alike when its variable grows by the same step in each round. Its sum
@@ -31,6 +33,8 @@
  *           if next < limit: poll, header       header: j = phi(j0, next) ... if next < stop: header
  *                                               done:  poll (next - j0) / step; if next < limit: strip else exit */
 #include "codegen/opt/divisors.h"
+#include "codegen/opt/early.h"
+#include "codegen/opt/merged.h"
 #include "codegen/opt/wearing.h"
 #include "frontend/base/bits.h"
 
@@ -245,10 +249,30 @@ static Ref rounds_of_all(Builder *b, const CountedLoop *loop) {
     return b_op3(b, OP_select, i64, some, loop->limit, zero);
 }
 
+/* Ways out in the middle count the rounds until then. */
+static void count_in_the_middle(Func *func, const Cfg *cfg, int32_t l, const CountedLoop *loop,
+                                int64_t weight, int32_t span) {
+    const Loop *info = &cfg->loops.items[l];
+    Builder b = {.func = func, .at = -1, .span = span, .error = NO_BLOCK};
+    int32_t to[3];
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        int32_t from = info->blocks.items[i];
+        for (int k = ir_successors(func, from, to) - 1; k >= 0; k--) {
+            if (opt_in_loop(cfg, l, to[k]) || from == loop->header) continue;
+            b.block = ir_edge_split(func, from, to[k]);
+            ir_remove(func, ir_terminator(func, b.block));
+            count_rounds(&b, loop, loop->start, weight, true);
+            jump_on(&b, to[k]);
+        }
+    }
+}
+
 /* A loop of few rounds inside of one that asks: its way out counts them all. */
-static void count_behind(Func *func, const CountedLoop *loop, int64_t weight, int32_t span) {
+static void count_behind(Func *func, const Cfg *cfg, int32_t l, const CountedLoop *loop,
+                         int64_t weight, int32_t span) {
     Builder b = {.func = func, .at = -1, .span = span, .error = NO_BLOCK};
     int64_t first;
+    count_in_the_middle(func, cfg, l, loop, weight, span);
     b.block = ir_edge_split(func, loop->header, loop->exit);
     ir_remove(func, ir_terminator(func, b.block));
     if (opt_const_int(func, loop->start, &first) && first == 0)
@@ -434,6 +458,18 @@ static void let_go(Polls *s, int32_t loop, int64_t rounds, int32_t span) {
     b_op1(&b, OP_poll, NULL, ir_const_int(s->func, i64, rounds));
 }
 
+/* A loop of few instructions that ends at several places: its own test sees to it that it asks now and then. */
+static bool visit_merged(Polls *s, int32_t loop) {
+    MergedPoll merged;
+    int32_t span = 0;
+    int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
+    if (weight > FEW_ROUNDS || !opt_find_merged(s->func, &s->cfg, loop, &merged)) return false;
+    if (entry_of(s, loop) == NO_BLOCK || !remove_polls(s->func, &s->cfg, loop, &span)) return false;
+    opt_merge_poll(s->func, &s->cfg, &merged, weight * MERGED_ROUNDS, span);
+    let_go(s, loop, weight * MERGED_ROUNDS, span);
+    return true;
+}
+
 static void visit_while(Polls *s, int32_t loop) {
     int32_t span = 0;
     WhileLoop other;
@@ -445,6 +481,8 @@ static void visit_while(Polls *s, int32_t loop) {
             let_go(s, loop, weight * WORN_OUT, span);
     } else if (is_while_loop(s->func, &s->cfg, loop, &other)) {
         strip_while(s->func, &other, inner);
+    } else if (inner) {
+        visit_merged(s, loop);
     }
 }
 
@@ -558,7 +596,8 @@ static bool visit_items(Polls *s, int32_t loop, bool inner) {
     if (!inner || !opt_is_brief(s->func, &s->cfg, loop)) return false;
     if (!opt_loop_of_items(s->func, &s->cfg, loop, &items)) return false;
     int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
-    if (remove_polls(s->func, &s->cfg, loop, &span)) count_behind(s->func, &items, weight, span);
+    if (remove_polls(s->func, &s->cfg, loop, &span))
+        count_behind(s->func, &s->cfg, loop, &items, weight, span);
     return true;
 }
 
@@ -586,7 +625,7 @@ static void visit(Polls *s, int32_t loop) {
                trips * weight <= MOST_ROUNDS) {
         let_go(s, loop, QN_MAX(trips, 0) * weight, span);
     } else if (brief && inner) {
-        count_behind(func, &counted, weight, span);
+        count_behind(func, &s->cfg, loop, &counted, weight, span);
     } else {
         strip_mine(func, &counted, QN_MAX(STRIP / weight, 1), weight, span, inner);
     }
@@ -602,5 +641,6 @@ void opt_loops(PassContext *ctx, Func *func) {
         if (func->blocks.items[s.cfg.loops.items[l].header].cold) continue;
         if (!has_inner(&s, l)) visit(&s, l);
         if (s.rounds[l] && !bits_get(&s.gone, l)) add_rounds(func, &s.cfg, l, s.rounds[l]);
+        opt_poll_early(func, &s.cfg, l);
     }
 }

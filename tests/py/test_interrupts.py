@@ -213,6 +213,61 @@ PROGRAMS = {
         rows(a, ends, ends + 3, 10)
         def run(): rows(a, ends, ends - 3, 1 << 62)
         """,
+    "short loops with two ways out": """
+        @njit
+        def look(a, n, x):
+            t = 0
+            for i in range(n):
+                j = i & 7
+                while j < a.size and a[j] != x:
+                    j += 1
+                t += j
+            return t
+        a = np.zeros(130)
+        look(a, 3, 1.0)
+        def run(): look(a, 1 << 62, 1.0)
+        """,
+    "a long loop with two ways out": """
+        @njit
+        def look(a, n, m, x, step):
+            t = 0
+            for i in range(n):
+                j = 0
+                while j < m and a[j & 7] != x:
+                    j += step
+                t += j
+            return t
+        a = np.zeros(8)
+        look(a, 3, 5, 1.0, 1)
+        def run(): look(a, 3, 1 << 62, 1.0, 1)
+        """,
+    "a loop with two ways out that stands still": """
+        @njit
+        def look(a, n, m, x, step):
+            t = 0
+            for i in range(n):
+                j = 0
+                while j < m and a[j & 7] != x:
+                    j += step
+                t += j
+            return t
+        a = np.zeros(8)
+        look(a, 3, 5, 1.0, 1)
+        def run(): look(a, 3, 5, 1.0, 0)
+        """,
+    "a loop with tests that load": """
+        @njit
+        def follow(following, k):
+            n = 0
+            while following[k] != 0 and following[k] < 10:
+                k = following[k]
+                following[k] = following[k]
+                n += 1
+            return n
+        following = np.array([1, 2, 3, 1])
+        follow(np.zeros(3, np.int64), 0)
+        def run(): follow(following, 0)
+        """,
     "numbers that wear out": """
         @njit
         def digits(n):

@@ -1,0 +1,180 @@
+"""Loops that end at several places, and indices that data or assignments bound: what the passes make of them means what Python means."""
+import random
+
+import numpy as np
+import pytest
+from test_loop_rules import same
+
+from quern import njit
+
+
+# -- loops that end at several places ------------------------------------------------------------------
+
+
+def until_up(starts, stop, step, values, x, out):
+    for k in range(len(starts)):
+        i = starts[k]
+        while i < stop and values[i % len(values)] != x:
+            out[k] += i
+            i += step
+        out[k] = 3 * out[k] + i
+
+
+def until_down(starts, stop, step, values, x, out):
+    for k in range(len(starts)):
+        i = starts[k]
+        while i >= stop and values[i % len(values)] != x:
+            out[k] += i
+            i -= step
+        out[k] = 3 * out[k] + i
+
+
+def until_in_the_middle(starts, stop, step, values, x, out):
+    for k in range(len(starts)):
+        i = starts[k]
+        while True:
+            out[k] += values[i % len(values)]
+            if not i <= stop:
+                break
+            i = step + i
+            if values[i % len(values)] == x:
+                break
+        out[k] = 3 * out[k] + i
+
+
+def until_the_length(starts, stop, step, values, x, out):
+    for k in range(len(starts)):
+        i = starts[k]
+        while i < len(values) and values[i] != x:
+            values[i] += 1
+            out[k] += values[i]
+            i += 1
+        out[k] = 3 * out[k] + i + stop
+
+
+@pytest.mark.parametrize("function", [until_up, until_down, until_in_the_middle, until_the_length])
+@pytest.mark.parametrize("steps", [(1, 2, 3, 7), (127, 128, 129)])
+def test_polls_in_the_test_of_a_variable(function, steps):
+    """Loops of up to some hundreds of rounds: the test that polls lies at every 128th."""
+    r = random.Random(7)
+    for _ in range(60):
+        step = r.choice(steps)
+        span = step * r.choice([0, 1, 127, 128, 129, 255, 256, 257, 400])
+        starts = np.array([r.randrange(-5, 6) + r.choice([0, span]) for _ in range(4)])
+        stop = r.choice([0, span, span - 1, span + 1, -span])
+        values = np.array([r.randrange(0, 50) for _ in range(r.choice([1, 600]))])
+        if function is until_the_length:
+            starts = np.maximum(starts, 0)
+        if function is until_in_the_middle and stop < 0:
+            stop = 0
+        same(function, starts, stop, step, values, r.choice([7, 99]), np.zeros(4, int))
+
+
+def test_polls_in_tests_near_the_ends_of_int64():
+    high, one, none = 2**63 - 1, np.array([1]), np.zeros(3, int)
+    for stop in (high, high - 1, high - 200):
+        starts = np.array([high - 300, high - 128, high - 1])
+        found = [none.copy() for _ in "ab"]
+        njit(until_up)(starts, stop, 1, one, 2, found[0])
+        with np.errstate(over="ignore"):
+            until_up(starts, stop, 1, one, 2, found[1])
+        assert found[0].tolist() == found[1].tolist()
+    starts = np.array([-high + 300, -high + 127, -high])
+    found = [none.copy() for _ in "ab"]
+    njit(until_down)(starts, -high, 1, one, 2, found[0])
+    with np.errstate(over="ignore"):
+        until_down(starts, -high, 1, one, 2, found[1])
+    assert found[0].tolist() == found[1].tolist()
+
+
+def shift_up(a, out):
+    for i in range(1, len(a)):
+        key = a[i]
+        j = i - 1
+        while j >= 0 and a[j] > key:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = key
+    k = 0
+    while a[k] < 50 and out[k] == 0:
+        out[k] = a[k] + a[k + 1]
+        k += 1
+
+
+def test_tests_that_load_what_the_body_wants():
+    for n in (2, 3, 60, 300):
+        a = np.random.default_rng(n).integers(0, 49, n)
+        a[-1] = 60
+        same(shift_up, a, np.zeros(n, int))
+    same(shift_up, np.arange(5), np.zeros(5, int))  # leaves `a`
+
+
+# -- indices that data bound, and variables that are only set --------------------------------------------
+
+
+def count_bytes(data, counts):
+    for i in range(len(data)):
+        counts[data[i]] += 1
+
+
+def look_up(data, table, out):
+    for i in range(len(data)):
+        out[i] = table[data[i] & 63] + table[(data[i] >> 3) & 7]
+
+
+def clamped(a, out, d):
+    n = len(a)
+    for i in range(len(out)):
+        out[i] = a[min(max(i + d, 0), n - 1)] + a[max(min(i - d, n - 1), 0)]
+
+
+def smallest(a, b, out, first):
+    for k in range(len(out)):
+        best = first
+        for i in range(k, len(a)):
+            if best < 0 or a[i] < a[best]:
+                best = i
+        out[k] = b[best]
+
+
+def farthest(a, b, out, first):
+    for k in range(len(out)):
+        row = first
+        column = first
+        for i in range(len(a)):
+            for j in range(len(b)):
+                if abs(a[i] - b[j]) > abs(a[row] - b[column]):
+                    row = i
+                    column = j
+        out[k] += a[row] + 2 * b[column] + b[row]
+
+
+@pytest.mark.parametrize("length", [256, 255, 128, 7, 1, 0])
+@pytest.mark.parametrize("most", [255, 7, 6, 0])
+def test_bytes_are_indices(length, most):
+    data = np.random.default_rng(1).integers(0, most + 1, 300).astype("u1")
+    same(count_bytes, data, np.zeros(length, int))
+    same(count_bytes, data[:0], np.zeros(length, int))
+    same(count_bytes, data.astype("i1"), np.zeros(length, int))
+
+
+@pytest.mark.parametrize("length", [64, 63, 8, 0])
+def test_masks_bound_indices(length):
+    table = np.arange(length) * 10
+    for low, high in [(-2000, 2000), (0, 8), (-8, 0)]:
+        same(look_up, np.random.default_rng(2).integers(low, high, 300), table, np.zeros(300, int))
+
+
+def test_indices_that_are_held_inside():
+    for n in (0, 1, 2, 40):
+        for d in (-50, -3, 0, 1, 50):
+            same(clamped, np.arange(n) * 3, np.zeros(30, int), d)
+            same(clamped, np.arange(n) * 3, np.zeros(0, int), d)
+
+
+def test_variables_that_are_only_set():
+    for n, m in [(0, 0), (0, 3), (1, 1), (5, 5), (5, 4), (5, 9)]:
+        a, b = (np.random.default_rng(n + m).integers(0, 9, k) for k in (n, m))
+        for first in (-1, 0, 1, 4, 5, -6):
+            same(smallest, a, b, np.zeros(n + 1, int), first)
+            same(farthest, a, b, np.zeros(2, int), first)
