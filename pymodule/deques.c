@@ -95,14 +95,18 @@ int py_unbox_deque(const Plan *plan, PyObject *o, char *out, bool loose) {
     return done;
 }
 
+static const char *element_at(const Plan *plan, const DequeObject *deque, int64_t i) {
+    int64_t size = plan->object->items[0].size;
+    return deque->data + ((deque->first + i) & (deque->capacity - 1)) * size;
+}
+
 /* Element number i, as the object that it was if it is still that: *changed. */
 static PyObject *element_of(ModState *state, const Plan *plan, const DequeObject *deque, int64_t i,
                             PyObject *before, bool *changed) {
     const ValueLayout *layout = &plan->object->items[0];
-    const char *at = deque->data + ((deque->first + i) & (deque->capacity - 1)) * layout->size;
-    bool ok = true;
+    const char *at = element_at(plan, deque, i);
     PyObject *old = i < PyList_GET_SIZE(before) ? PyList_GET_ITEM(before, (Py_ssize_t)i) : NULL;
-    if (old && py_is_unchanged(state, &plan->items[0], at, old, &ok)) return Py_NewRef(old);
+    if (old && py_is_unchanged(state, &plan->items[0], at, old)) return Py_NewRef(old);
     *changed = true;
     return py_box_kept(state, layout, at);
 }
@@ -121,6 +125,9 @@ bool py_write_deque(ModState *state, const Plan *plan, void *object) {
     PyObject *cleared = ok && changed ? PyObject_CallMethod(python, "clear", NULL) : NULL;
     PyObject *filled = cleared ? PyObject_CallMethod(python, "extend", "(O)", now) : NULL;
     if (ok && changed) ok = filled != NULL;
+    int64_t held = py_holds_objects(&plan->items[0]) ? deque->length : 0;
+    for (int64_t i = 0; ok && i < held; i++)
+        ok = py_write_value(state, &plan->items[0], element_at(plan, deque, i));
     Py_XDECREF(filled);
     Py_XDECREF(cleared);
     Py_XDECREF(now);

@@ -190,56 +190,75 @@ static bool write_object(ModState *state, const Plan *plan, void *object) {
                                : py_write_table(state, plan, object);
 }
 
-/* (is it there?, value) */
-static bool is_unchanged_optional(ModState *state, const Plan *plan, const char *value,
-                                  PyObject *python, bool *ok) {
-    if (!*(const uint8_t *)value || python == Py_None) return !*value && python == Py_None;
-    Plan content = plan->items[0];
-    content.offset = 0;
-    return py_is_unchanged(state, &content, value + plan->items[0].offset, python, ok);
+static bool items_are_unchanged(ModState *state, const Plan *plan, const char *frame,
+                                PyObject *python) {
+    PyObject *items = plan->op == UB_VALUE && (PyObject *)Py_TYPE(python) == plan->type
+                          ? py_value_items(python, plan->names)
+                          : Py_NewRef(python);
+    bool same = items && PyTuple_Check(items) && PyTuple_GET_SIZE(items) == plan->nitems &&
+                (PyObject *)Py_TYPE(python) == plan->type;
+    for (int32_t i = 0; same && i < plan->nitems; i++)
+        same = py_is_unchanged(state, &plan->items[i], frame, PyTuple_GET_ITEM(items, i));
+    if (!items) PyErr_Clear();
+    Py_XDECREF(items);
+    return same;
 }
 
 /* Numbers are compared with what the Python number is; lists are the same list, whatever is in it. */
-bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObject *python,
-                     bool *ok) {
+bool py_is_unchanged(ModState *state, const Plan *plan, const char *frame, PyObject *python) {
     _Alignas(16) char before[16] = {0}, now[16] = {0};
-    if (is_fixed_plan(plan)) return (*(ObjectHeader *const *)value)->python == python;
-    if (is_object_plan(plan)) {
-        ListObject *inner = list_at(value);
-        if (inner->header.python != python) return false;
-        *ok = write_object(state, plan, inner);
-        return true;
-    }
+    const char *value = frame + plan->offset;
+    if (is_fixed_plan(plan) || is_object_plan(plan))
+        return (*(ObjectHeader *const *)value)->python == python;
     if (plan->op == UB_SHARED)
         return py_is_shared(state, python) &&
                ((SharedObject *)python)->object == *(ObjectHeader *const *)value;
     if (plan->op == UB_KEPT_ARRAY)
         return py_is_array_of(python, (const ArrayValue *)value, plan->ndim);
-    if (plan->op == UB_OPTIONAL) return is_unchanged_optional(state, plan, value, python, ok);
-    if (py_has_items(plan) || plan->optional) return false;
-    int done = py_unbox_value(plan, python, before, true);
+    if (plan->op == UB_OPTIONAL) /* (is it there?, value) */
+        return !*value || python == Py_None
+                   ? !*value && python == Py_None
+                   : py_is_unchanged(state, &plan->items[0], frame, python);
+    if (py_has_items(plan)) return items_are_unchanged(state, plan, frame, python);
+    if (plan->optional) return false;
+    Plan scalar = *plan;
+    scalar.offset = 0;
+    int done = py_unbox_value(&scalar, python, before, true);
     if (done < 0) PyErr_Clear();
     memcpy(now, value, (size_t)plan->to_size);
     return done > 0 && !memcmp(before, now, sizeof now);
 }
 
-/* Is element number i still what it was? */
-static bool is_unchanged(ModState *state, const Plan *plan, const ListObject *list, int64_t i,
-                         PyObject *python, bool *ok) {
-    const char *value = list->data + i * plan->object->items[0].size;
-    return py_is_unchanged(state, &plan->items[0], value, python, ok);
+bool py_holds_objects(const Plan *plan) {
+    if (is_object_plan(plan)) return true;
+    bool found = false;
+    for (int32_t i = 0; i < plan->nitems; i++)
+        found |= py_holds_objects(&plan->items[i]);
+    return found;
+}
+
+bool py_write_value(ModState *state, const Plan *plan, const char *frame) {
+    const char *value = frame + plan->offset;
+    if (is_object_plan(plan)) {
+        ObjectHeader *object = *(ObjectHeader *const *)value;
+        return !object || !object->python || write_object(state, plan, object);
+    }
+    if (plan->op == UB_OPTIONAL && !*value) return true;
+    for (int32_t i = 0; i < plan->nitems; i++)
+        if (!py_write_value(state, &plan->items[i], frame)) return false;
+    return true;
 }
 
 static bool write_element(ModState *state, const Plan *plan, ListObject *list, int64_t i,
                           PyObject *python) {
-    bool ok = true;
+    const char *value = list->data + i * plan->object->items[0].size;
     if (i < PyList_GET_SIZE(python) &&
-        is_unchanged(state, plan, list, i, PyList_GET_ITEM(python, (Py_ssize_t)i), &ok))
-        return ok;
+        py_is_unchanged(state, &plan->items[0], value, PyList_GET_ITEM(python, (Py_ssize_t)i)))
+        return true;
     PyObject *item = box_element(state, &plan->object->items[0], list, i);
     if (!item) return false;
     if (i < PyList_GET_SIZE(python)) return PyList_SetItem(python, (Py_ssize_t)i, item) == 0;
-    ok = PyList_Append(python, item) == 0;
+    bool ok = PyList_Append(python, item) == 0;
     Py_DECREF(item);
     return ok;
 }
@@ -251,6 +270,9 @@ static bool write_back(ModState *state, const Plan *plan, ListObject *list) {
         ok = write_element(state, plan, list, i, python);
     Py_ssize_t n = (Py_ssize_t)list->length, size = PyList_GET_SIZE(python);
     if (ok && n < size) ok = PyList_SetSlice(python, n, size, NULL) == 0;
+    int64_t held = py_holds_objects(&plan->items[0]) ? list->length : 0;
+    for (int64_t i = 0; ok && i < held; i++)
+        ok = py_write_value(state, &plan->items[0], list->data + i * plan->object->items[0].size);
     Py_DECREF(python);
     return ok;
 }

@@ -260,7 +260,7 @@ static PyObject *dict_now(ModState *state, const Plan *plan, const TableObject *
         if (!is_live(t, e)) continue;
         PyObject *key = py_box_kept(state, &layout->items[0], key_at(t, e));
         PyObject *value = key ? Py_XNewRef(PyDict_GetItemWithError(python, key)) : NULL;
-        if (value && !py_is_unchanged(state, &plan->items[1], value_at(t, e), value, &ok))
+        if (value && !py_is_unchanged(state, &plan->items[1], value_at(t, e), value))
             Py_CLEAR(value);
         if (ok && key && !value && !PyErr_Occurred())
             value = py_box_kept(state, &layout->items[1], value_at(t, e));
@@ -296,6 +296,9 @@ static bool write_dict(ModState *state, const Plan *plan, const TableObject *t, 
     Py_ssize_t at = 0;
     while (ok && PyDict_Next(now, &at, &key, &value))
         ok = set_item(plan->object, python, key, value);
+    int64_t held = py_holds_objects(&plan->items[1]) ? t->used : 0;
+    for (int64_t e = 0; ok && e < held; e++)
+        ok = !is_live(t, e) || py_write_value(state, &plan->items[1], value_at(t, e));
     Py_XDECREF(now);
     return ok;
 }
