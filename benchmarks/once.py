@@ -1,6 +1,7 @@
 """What is compiled once, and at the same time: once.py [--rounds 5]
 
-Six functions in six threads beside one after the other; four signatures of one decorator beside one (by the clock); second callers of functions of
+Six functions in six threads beside one after the other; four signatures of one decorator beside one (by the clock; in a process that has compiled before,
+and as the first that a process compiles); second callers of functions of
 the library beside the same function without it (processor time of first calls; the least of all rounds, by turns). QUERN_BUILD names a build folder; without it the
 installed package is measured."""
 import argparse
@@ -9,6 +10,7 @@ import math
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -36,6 +38,8 @@ def f(a, b, n):
             t -= 3
     return s + t
 """
+SIGNATURES = [f"float64({t}[:], {t}[:], int64)" for t in ("float64", "float32", "int64", "int32")]
+ENVIRONMENT = {**os.environ, **({"QUERN_BUILD": str(pathlib.Path(os.environ["QUERN_BUILD"]).resolve())} if "QUERN_BUILD" in os.environ else {})}
 X = np.arange(5.0)
 # name: (what a function calls, the same function without it, its arguments)
 CALLERS = {
@@ -98,10 +102,18 @@ def threads(first):
 
 
 def signatures(first):
-    texts = [f"float64({t}[:], {t}[:], int64)" for t in ("float64", "float32", "int64", "int32")]
     one, four = make(LOOPS, first + 30, False), make(LOOPS, first + 31, False)
-    alone = seconds(lambda: njit(texts[:1])(one))
-    return seconds(lambda: njit(texts)(four)), alone
+    alone = seconds(lambda: njit(SIGNATURES[:1])(one))
+    return seconds(lambda: njit(SIGNATURES)(four)), alone
+
+
+def first_signatures(first):
+    """As `signatures`, in a process each."""
+    def alone(n):
+        program = f"import once; print(once.seconds(lambda: once.njit(once.SIGNATURES[:{n}])(once.make(once.LOOPS, {first}, False))))"
+        return float(subprocess.run([sys.executable, "-c", program], cwd=pathlib.Path(__file__).resolve().parent, check=True,
+                                    capture_output=True, text=True, env=ENVIRONMENT).stdout)
+    return alone(4), alone(1)
 
 
 def processor_ms(source, args, k):
@@ -126,7 +138,8 @@ def main():
     rounds = parser.parse_args().rounds
     make(LOOPS, 0)(np.ones(10), np.ones(10), 1)
     print(f"{os.cpu_count()} processors; ms")
-    for what, measured in (("six functions in six threads / one by one", threads), ("four signatures / one", signatures)):
+    for what, measured in (("six functions in six threads / one by one", threads), ("four signatures / one", signatures),
+                           ("the same, first of a process", first_signatures)):
         pairs = [measured(100 * (r + 1)) for r in range(rounds)]
         ratios = sorted(a / b for a, b in pairs)
         print(f"{what:45}{min(a for a, _ in pairs) * 1e3:8.1f} {min(b for _, b in pairs) * 1e3:8.1f}   ratio "
