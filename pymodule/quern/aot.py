@@ -102,10 +102,10 @@ class _Function:
         self._check_result(self.result)
         there = _support()[1] | {self._address(k) for k in range(len(self.addresses))}
         needs = sorted(name for _, name, defined in _symbols(self.object) if not defined and name.startswith("quern") and name not in there)
+        if any(kind not in (_TEXTS, _CLASSES) for kind, _ in self.addresses):
+            self._refuse("it refers to objects of this process: global arrays that are large, or functions of C")
         if needs:
             self._refuse(f"it needs what only Quern has at run time: {', '.join(needs)}")
-        if any(kind not in (_TEXTS, _CLASSES) for kind, _ in self.addresses):
-            self._refuse("it refers to objects of this process")
         for cls, name in [(cls, name) for cls, name, *_ in self.raises] + [(cls, "") for kind, cls in self.addresses if kind == _CLASSES]:
             if not cls:
                 self._refuse(f"a program without Quern cannot find the class of exceptions {name}: no module has it under its name".replace("  ", " "))

@@ -1,4 +1,5 @@
 """Ahead of time: an extension that imports no Quern, and an object file that a C program calls."""
+import ctypes
 import os
 import shutil
 import subprocess
@@ -338,7 +339,14 @@ def test_what_needs_quern_is_refused():
         except Own:
             return 0
 
+    absolute = ctypes.CDLL(None).labs
+    absolute.restype, absolute.argtypes = ctypes.c_long, [ctypes.c_long]
+
+    def of_c(n):
+        return absolute(n)
+
     assert "cannot be compiled ahead of time" in refused("(int64,)", listed)
+    assert "functions of C" in refused("int64(int64)", of_c)  # at an address of this process
     assert "generator" in refused("(int64,)", made)
     assert "neither a number, an array of numbers, a str, bytes nor a tuple of such" in refused("(UniTuple(optional(int64), 2),)", len_of)
     assert "from C it takes no tuples, but their items" in refused("(UniTuple(int64, 2),)", len_of, "object")
