@@ -108,7 +108,8 @@ typedef enum DependencyKind {
     DEP_FREEVAR,
     DEP_ATTR,
     DEP_CODE,
-    DEP_DEFAULT
+    DEP_DEFAULT,
+    DEP_SAME /* "path=path": both lead to one object; without a digest */
 } DependencyKind;
 
 /* One answer given: replayed by the disk cache without inference. `path` names the object asked from

@@ -427,12 +427,28 @@ static bool is_inner(Str path) {
     return path.len > 2 && memcmp(path.bytes + path.len - 2, "/n", 2) == 0;
 }
 
+/* "path=path": do both lead to one object? */
+static bool is_alias(Replay *p, Str paths) {
+    const char *equal = memchr(paths.bytes, '=', (size_t)paths.len);
+    if (!equal) return false;
+    Str one = {paths.bytes, (int32_t)(equal - paths.bytes)},
+        other = {equal + 1, paths.len - one.len - 1};
+    p->depth = 0;
+    const Binding *b = at_path(p, one);
+    p->depth = 0;
+    return b && at_path(p, other) == b;
+}
+
 /* NULL: all is as it was; otherwise the path of the first answer that is another, or "" with an exception. */
 static const char *first_change(Replay *p, const Entry *e) {
     for (int32_t i = 0; i < e->nlog; i++) {
         const Dependency *d = &e->log[i];
         if (str_starts(d->path, "l:")) continue;
         if (d->kind == DEP_CODE && is_inner(d->path)) continue; /* a part of the code around it */
+        if (d->kind == DEP_SAME) {
+            if (is_alias(p, d->path)) continue;
+            return PyErr_Occurred() ? "" : d->path.bytes;
+        }
         p->depth = 0;
         const Binding *b = at_path(p, d->path);
         if (PyErr_Occurred()) return "";
@@ -482,7 +498,8 @@ static void *class_of_path(void *user, Str path, int32_t n) {
     const Type *type = b ? b->type : NULL;
     bool values = type && type->kind == TY_TUPLE && type->cls == b->handle && type->fields;
     bool object =
-        b && (b->kind == BIND_MEMBER || b->kind == BIND_FUNCTION || str_starts(path, "a:"));
+        b && (b->kind == BIND_MEMBER || b->kind == BIND_FUNCTION || b->kind == BIND_LIBRARY ||
+              b->kind == BIND_TYPE || b->kind == BIND_FOREIGN || str_starts(path, "a:"));
     bool fits = b && (n == CLASS_MEMBERS      ? b->enumeration != NULL
                       : n == CLASS_ONE_OBJECT ? object
                                               : values && type->nitems == n);

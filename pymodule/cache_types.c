@@ -97,6 +97,9 @@ static bool hash_classes(PyResolver *r, Hasher *h, const Type *t) {
     if (is_argument(t)) {
         hash_u64(h, t->binding->kind);
         hash_update(h, &t->binding->digest, sizeof t->binding->digest);
+        MapValue *path =
+            map_find(&r->paths, map_key(t->binding)); /* is it an argument in front of this one? */
+        if (path) py_hash_str(h, *(const Str *)path->ptr);
         return true;
     }
     PyTypeObject *cls = class_of(t);

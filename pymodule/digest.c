@@ -58,6 +58,26 @@ PyObject *py_code_of(PyObject *function) {
     return PyCode_Check(function) ? function : PyFunction_GetCode(function);
 }
 
+/* -- objects that two paths lead to -------------------------------------------------------------- */
+
+/* What is asked of, or looked at by its identity. Of others the digest says all. */
+static bool is_asked(const Binding *b) {
+    bool classy =
+        b->kind == BIND_TYPE && b->type && (type_is_instance(b->type) || b->type->kind == TY_TUPLE);
+    return b->handle &&
+           (b->kind == BIND_FUNCTION || b->kind == BIND_PARTIAL || b->kind == BIND_FOREIGN ||
+            b->kind == BIND_INSTANCE || b->kind == BIND_OVERLOADED || classy);
+}
+
+void py_log_alias(PyResolver *r, Str path, const Binding *b) {
+    const MapValue *known = is_asked(b) ? map_find(&r->paths, map_key(b)) : NULL;
+    Str first = known ? *(const Str *)known->ptr : path;
+    if (str_equal(first, path) || first.len < 2 || first.bytes[1] != ':') return;
+    Dependency same = {
+        DEP_SAME, str_printf(r->arena, STR_FMT "=" STR_FMT, STR_ARG(path), STR_ARG(first)), {0, 0}};
+    vec_push(r->arena, &r->base.log, same);
+}
+
 /* -- functions ------------------------------------------------------------------------------------ */
 
 static bool hash_constants(PyResolver *r, Hasher *h, PyObject *constants);

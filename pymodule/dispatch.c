@@ -266,6 +266,18 @@ static bool keep_classes(ModState *state, Spec *spec, const ValueLayout *layout)
     return true;
 }
 
+/* The functions of C that the code calls, but for those that are arguments. */
+static bool keep_foreign(ModState *state, Spec *spec, const Artifact *artifact) {
+    for (int32_t k = 0; k < artifact->naddresses; k++) {
+        const CodeAddress *called = &artifact->addresses[k];
+        bool named = called->kind != ADDRESS_FUNCTION || !called->handle;
+        for (int32_t i = 0; i < spec->nargs && !named; i++)
+            named = names_class(state, spec->keys[i], called->handle);
+        if (!named && PyList_Append(spec->keep, called->handle) < 0) return false;
+    }
+    return true;
+}
+
 static Spec *spec_of_types(ModState *state, const CompileRequest *q, const Type *const *types,
                            int32_t n) {
     if (q->keys) return py_spec_new(q->keys, q->keys, n);
@@ -295,7 +307,8 @@ Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
     spec->nothing = Py_NewRef(Py_None);
     spec->signature = signature_object(r->state, r->arena, types, n, result);
     if (!spec->keep || !keep_classes(core->state, spec, &artifact->result) ||
-        (q->signature && !spec->declared_text) || !spec->signature || !py_spec_plan(core, spec)) {
+        !keep_foreign(core->state, spec, artifact) || (q->signature && !spec->declared_text) ||
+        !spec->signature || !py_spec_plan(core, spec)) {
         py_spec_free(spec);
         return NULL;
     }

@@ -145,7 +145,9 @@ static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
         items[i] = py_bind(r, PyTuple_GET_ITEM(tuple, i),
                            str_printf(r->arena, STR_FMT "[%zd]", STR_ARG(path), i));
         ok = items[i] != NULL;
-        if (ok) hash_update(&h, &items[i]->digest, sizeof items[i]->digest);
+        if (!ok) continue;
+        hash_update(&h, &items[i]->digest, sizeof items[i]->digest);
+        py_log_alias(r, str_printf(r->arena, STR_FMT "[%zd]", STR_ARG(path), i), items[i]);
     }
     r->nesting--;
     b->kind = BIND_INSTANCE;
@@ -625,6 +627,7 @@ static const Binding *logged(PyResolver *r, DependencyKind kind, Str path, const
     if (!b) return NULL;
     Dependency d = {kind, path, py_dependency_digest(r, kind, b)};
     vec_push(r->arena, &r->base.log, d);
+    if (kind != DEP_CODE) py_log_alias(r, path, b);
     return b;
 }
 

@@ -318,6 +318,8 @@ const Binding *py_bind_argument(PyResolver *resolver, PyObject *object);
 bool py_is_partial(PyObject *object); /* functools.partial(...) */
 /* The binding is of that kind, and called by that name. */
 bool py_bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name);
+/* Another path leads to an object that has one: what is asked of it is asked at the first one alone. */
+void py_log_alias(PyResolver *r, Str path, const Binding *b);
 /* An answer that the code depends on. */
 void py_log_dependency(PyResolver *r, DependencyKind kind, Str path, const Binding *b);
 /* overloads.c: is the object known by implementations of libraries? */
@@ -351,9 +353,9 @@ bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);
 bool py_bind_time(PyResolver *r, Binding *b, PyObject *scalar); /* times.c */
 /* resolve_library.c. Functions and classes of NumPy, math, random ...: 1 bound, 0 not one of them, -1 exception. */
 int py_bind_library(PyResolver *r, Binding *b, PyObject *object);
-/* All of a type: what the user is told leaves out where the fields of records lie. */
 /* Of a BIND_TYPE of instances of a @jitclass: with the fields, and those of the classes that they name. */
 void py_digest_instances(PyResolver *r, Binding *b);
+/* All of a type: what the user is told leaves out where the fields of records lie. */
 Str py_type_text(PyResolver *r, const Type *type);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
 PyObject *py_function_of(ModState *state, PyObject *object);

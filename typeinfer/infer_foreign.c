@@ -42,12 +42,12 @@ static bool misfit(Infer *in, const Binding *b, const CallArgs *args) {
     return false;
 }
 
-/* The function: its address, or where its name is. */
+/* The function: its number among those of the module, or where its name is. */
 static Ref emit_callee(Infer *in, const Binding *b) {
-    int64_t number = b->number;
     Module *module = in->ti->module;
+    int64_t number = module->foreigns.len;
     if (target_is_host(in->ti->options.target))
-        vec_push(module->arena, &module->foreigns, ((ForeignFunction){number, b->handle}));
+        vec_push(module->arena, &module->foreigns, ((ForeignFunction){b->number, b->handle}));
     else
         number = (int64_t)(intptr_t)str_printf(in->emit->arena, STR_FMT, STR_ARG(b->name)).bytes;
     return emit_int(in->emit, i64_type(in->types), number);

@@ -468,15 +468,15 @@ static LType foreign_result(Cg *cg, const Type *type) {
 /* On GPUs the constant is the address of the name, which the linked code has. Code of the host names the object, which has another
  * address in another process. */
 static Value foreign_callee(Cg *cg, Value constant, LType type) {
-    int64_t address = LLVMConstIntGetSExtValue(constant);
+    int64_t number = LLVMConstIntGetSExtValue(constant);
     if (cg->target->is_host) {
-        CodeAddress where = {.kind = ADDRESS_FUNCTION, .address = (void *)(intptr_t)address};
-        for (int32_t k = 0; k < cg->ir->foreigns.len; k++)
-            if (cg->ir->foreigns.items[k].address == address)
-                where.handle = cg->ir->foreigns.items[k].handle;
+        const ForeignFunction *called = &cg->ir->foreigns.items[number];
+        CodeAddress where = {.kind = ADDRESS_FUNCTION,
+                             .address = (void *)(intptr_t)called->address,
+                             .handle = called->handle};
         return cg_host_function(cg, where, type);
     }
-    const char *name = (const char *)(intptr_t)address;
+    const char *name = (const char *)(intptr_t)number;
     Value known = LLVMGetNamedFunction(cg->mod, name);
     return known ? known : LLVMAddFunction(cg->mod, name, type);
 }

@@ -112,6 +112,7 @@ class Registry:
             rows = [f"{name} {[where(e.function) for e in entries]}" for name, entries in self.functions.items()]
             rows += [f"{table} {name} {[(where(owner), where(e.function)) for owner, e in rows]}"
                      for table in ("attributes", "methods") for name, rows in getattr(self, table).items()]
+            rows += [f"object {where(thing)} {[where(e.function) for e in entries]}" for thing, entries in self.objects.values()]
             self._told = self.count, "\n".join(sorted(rows))
         return self._told[1]
 

@@ -208,6 +208,140 @@ def test_functions_of_one_code_have_entries_of_their_own(tmp_path):
     assert run(program, tmp_path / "store", where=tmp_path) == "[0, 10, 20, 30, 40] 5 0"
 
 
+ALIASES = """
+import ctypes, functools, math
+from collections import namedtuple
+from quern import njit, vectorize, types
+from quern.experimental import jitclass
+from quern.extending import overload
+
+def make(k):
+    @njit
+    def g(x):
+        return x * k
+    return g
+
+def plain(h, x):
+    return h(x)
+
+def of_c(name):
+    f = getattr(ctypes.CDLL("libm.so.6"), name)
+    f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double]
+    return f
+
+def first(x):
+    raise NotImplementedError
+
+def second(x):
+    raise NotImplementedError
+
+@overload(first)
+def one(x):
+    return IMPLEMENTATION
+
+@overload(second)
+def other(x):
+    return OTHER
+
+def implementation(k):
+    def body(x):
+        return x + k
+    return body
+
+A, B = make(2.0), make(3.0)
+S, T, C = of_c("sin"), of_c("sin"), of_c("cos")
+IMPLEMENTATION = implementation(10.0)
+OTHER = {other}
+G, H = {names}
+
+@njit(cache=True)
+def f(p, q, x):
+    return {body}
+
+print(f({arguments}), sum(f.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.parametrize("body, one, other", [
+    ("p(x) + 10 * q(x)", {"arguments": "A, A, 1.0"}, {"arguments": "A, B, 1.0"}),
+    ("p(x) + 10 * G(x) + q(x)", {"arguments": "A, A, 1.0", "names": "A, A"}, {"arguments": "A, A, 1.0", "names": "B, B"}),
+    ("p is q", {"arguments": "A, A, 1.0"}, {"arguments": "A, make(2.0), 1.0"}),
+    ("G(x) + 10 * H(x)", {"names": "A, A"}, {"names": "A, B"}),
+    ("G(x) + 10 * H(x)", {"names": "functools.partial(plain, A), functools.partial(plain, A)"},
+     {"names": "functools.partial(plain, A), functools.partial(plain, B)"}),
+    ("G[0](x) + 10 * G[1](x)", {"names": "(A, A), 0"}, {"names": "(A, B), 0"}),
+    ("G(x) + 10 * H(x)", {"names": "S, T"}, {"names": "S, C"}),
+    ("G(x) + 10 * H(x)", {"names": "S, T"}, {"names": "C, T"}),
+    ("p(x) + 10 * q(x)", {"arguments": "S, T, 1.0"}, {"arguments": "S, C, 1.0"}),
+    ("first(x) + 10 * second(x)", {"other": "IMPLEMENTATION"}, {"other": "implementation(20.0)"}),
+    ("G(x, 1.0).a + 10 * H(x, 2.0).a", {"names": "(lambda P: (P, P))(namedtuple('P', 'a b'))"}, {"names": "namedtuple('P', 'a b'), namedtuple('P', 'b a')"}),
+])
+def test_two_ways_to_one_object(tmp_path, body, one, other):
+    """An entry made while both led to one object is not used when they lead to two."""
+    def outcome(where, changes):
+        values = {"names": "A, B", "arguments": "A, B, 1.0", "other": "implementation(10.0)", "body": body, **changes}
+        return run(ALIASES.format(**values), tmp_path / where, where=tmp_path)
+
+    def value(printed):
+        return printed.split(" ")[0]
+
+    before, alone = outcome("store", one), outcome("fresh", other)
+    assert outcome("store", one) == f"{value(before)} 1" and alone.endswith(" 0")
+    now = outcome("store", other)
+    assert value(now) == value(alone) and (now == alone or {"S", "C"} & {*str(other)})  # functions of C are called by their names
+    assert outcome("store", other) == f"{value(alone)} 1" and outcome("store", one) == f"{value(before)} 1"
+
+
+def test_an_overload_of_a_function_of_the_program_that_comes_later(tmp_path):
+    program = """
+    from quern import njit
+    from quern.extending import overload
+    def asked(x):
+        return x
+    if {late}:
+        overload(asked)(lambda x: lambda x: x + 100)
+    @njit(cache=True)
+    def f(x):
+        return asked(x)
+    print(f(1), sum(f.stats.cache_hits.values()))
+    """
+    results = [run(textwrap.dedent(program).format(late=late), tmp_path / "store", where=tmp_path) for late in (0, 0, 1, 1, 0)]
+    assert results == ["1 0", "1 1", "101 0", "101 1", "1 1"]
+
+
+@pytest.mark.parametrize("value", ["math.floor", "np.sin", "int", "len", "twice"])
+def test_functions_that_are_results_are_found(tmp_path, value):
+    program = f"""
+    import math
+    import numpy as np
+    from quern import njit
+    twice = njit(lambda x: 2 * x)
+    @njit(cache=True)
+    def f(x):
+        return {value}
+    print(f(1) is {value}, sum(f.stats.cache_hits.values()))
+    """
+    assert [run(program, tmp_path / "store", where=tmp_path) for _ in range(2)] == ["True 0", "True 1"]
+
+
+def test_functions_of_c_stay_while_code_calls_them(tmp_path):
+    program = """
+    import ctypes, gc
+    from quern import njit
+    P = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
+    G = P(lambda x: x + 1)
+    @njit
+    def f(x):
+        return G(x)
+    first = f(1.0)
+    G = None
+    gc.collect()
+    others = [P(lambda x: -99.0) for k in range(500)]
+    print(first, f(1.0))
+    """
+    assert run(program, tmp_path / "store", where=tmp_path) == "2.0 2.0"
+
+
 def test_code_for_c(tmp_path):
     """cfunc(cache=True): the code is told whose it is in each process, and two of one function are two."""
     program = """
