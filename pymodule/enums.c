@@ -137,9 +137,13 @@ static bool read_call(Arena *arena, PyTypeObject *cls, EnumClass *out) {
     if (base) own = PyObject_GetAttrString((PyObject *)cls, "_missing_");
     if (own) usual = PyObject_GetAttrString(base, "_missing_");
     if (usual) name = PyObject_GetAttrString((PyObject *)cls, "__qualname__");
-    out->by_value = name && PyMethod_Check(own) && PyMethod_Check(usual) &&
+    PyObject *call = name ? PyObject_GetAttrString((PyObject *)Py_TYPE(cls), "__call__") : NULL;
+    PyObject *plain = call ? PyObject_GetAttrString((PyObject *)Py_TYPE(base), "__call__") : NULL;
+    out->by_value = plain == call && plain && PyMethod_Check(own) && PyMethod_Check(usual) &&
                     PyMethod_GET_FUNCTION(own) == PyMethod_GET_FUNCTION(usual);
-    bool ok = name && py_str(arena, name, &out->qualified);
+    bool ok = plain && py_str(arena, name, &out->qualified);
+    Py_XDECREF(plain);
+    Py_XDECREF(call);
     Py_XDECREF(name);
     Py_XDECREF(usual);
     Py_XDECREF(own);

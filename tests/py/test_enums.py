@@ -434,3 +434,18 @@ def test_a_member_of_many_by_its_value():
 def test_flags_by_their_values_are_refused():
     with pytest.raises(errors.TypingError, match="name the members"):
         njit(lambda x: Permission(x))(3)
+
+
+class Shifted(enum.EnumMeta):
+    def __call__(cls, value, *args, **kwargs):
+        return super().__call__(value - 1, *args, **kwargs)
+
+
+class Off(enum.Enum, metaclass=Shifted):
+    A = 1
+    B = 2
+
+
+def test_a_class_whose_calls_the_program_makes_is_not_looked_up_by_value():
+    with pytest.raises(errors.QuernError):
+        njit(lambda x: Off(x))(2)
