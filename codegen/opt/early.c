@@ -8,7 +8,7 @@
  * poll, which may run anything: LLVM loaded it again. A round more or less between two polls is of no matter. */
 #include "codegen/opt/early.h"
 
-/* A block that only tests: from `from` on nothing writes. */
+/* Does it write, or may it run what does? */
 static bool writes(const Inst *inst) {
     return inst->op != OP_load && !(ir_op_info[inst->op].flags & (OPF_PURE | OPF_TERM)) &&
            inst->op != OP_check_index && inst->op != OP_guard;

@@ -151,12 +151,6 @@ static void count_rounds(Builder *b, const CountedLoop *loop, Ref start, int64_t
     count(b, b_op2(b, OP_sub, i64, loop->counter, start), weight, later);
 }
 
-/* A jump whose edge is there since a split. */
-static void jump_on(Builder *b, int32_t to) {
-    Ref jump = b_inst(b, OP_jump, NULL, NULL, 0);
-    ir_inst(b->func, jump)->target[0] = to;
-}
-
 /* Makes `strip`, on the edge into the header, a block without a jump that has phis for those of the header; the counter's. */
 static Ref enter_counted(Builder *b, const CountedLoop *loop, int32_t strip) {
     Func *func = b->func;
@@ -185,7 +179,7 @@ static Strip strip_outermost(Builder *b, const CountedLoop *loop, int64_t rounds
     int32_t done = ir_edge_split(func, loop->header, loop->exit);
     Ref start = enter_counted(b, loop, strip);
     Ref stop = strip_stop(b, loop, start, rounds);
-    jump_on(b, loop->header);
+    opt_jump_on(b, loop->header);
     ir_args(func, loop->test)[1] = stop;
     ir_remove(func, ir_terminator(func, done));
     b->block = done;
@@ -214,7 +208,7 @@ static Strip strip_inner(Builder *b, const CountedLoop *loop, int64_t rounds, in
     Ref stop0 = strip_stop(b, loop, NO_REF, rounds);
     b_jump(b, strip);
     Ref start = enter_counted(b, loop, strip), stop = b_phi(b, i64);
-    jump_on(b, loop->header);
+    opt_jump_on(b, loop->header);
     ir_args(func, loop->test)[1] = stop;
     ir_remove(func, ir_terminator(func, done));
     ir_edge_remove(func, done, leave);
@@ -227,7 +221,7 @@ static Strip strip_inner(Builder *b, const CountedLoop *loop, int64_t rounds, in
     ir_remove(func, ir_terminator(func, leave));
     b->block = leave;
     count_rounds(b, loop, start, weight, true);
-    jump_on(b, loop->exit);
+    opt_jump_on(b, loop->exit);
     return (Strip){strip, start, stop};
 }
 
@@ -262,7 +256,7 @@ static void count_in_the_middle(Func *func, const Cfg *cfg, int32_t l, const Cou
             b.block = ir_edge_split(func, from, to[k]);
             ir_remove(func, ir_terminator(func, b.block));
             count_rounds(&b, loop, loop->start, weight, true);
-            jump_on(&b, to[k]);
+            opt_jump_on(&b, to[k]);
         }
     }
 }
@@ -279,7 +273,7 @@ static void count_behind(Func *func, const Cfg *cfg, int32_t l, const CountedLoo
         count(&b, rounds_of_all(&b, loop), weight, true);
     else
         count_rounds(&b, loop, loop->start, weight, true);
-    jump_on(&b, loop->exit);
+    opt_jump_on(&b, loop->exit);
 }
 
 /* -- while loops ---------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  *                                                entry:  stop0 = max(0, j0 - 128)
  *   header: j = phi(j0, next)                    header: j = phi(j0, next), stop = phi(stop0, stop')
  *           ... next = j - 1                             ... next = j - 1
- *           if next >= 0: more              =>           if next >= stop: go else done
+ *           if next >= 0: more              =>           if next > stop: go else done
  *   more:   if load a, next > key: latch         go:     stop' = phi(stop, stop1); jump more
  *   latch:  poll; jump header                    more:   if load a, next > key: latch
  *                                                latch:  jump header
@@ -12,8 +12,9 @@
  *
  * A loop that ends at several places cannot run in strips; that it polls in each round is what it loses against C's. Here it does not:
  * the loop around counts 128 rounds for it, whatever it runs. A variable that gets the same step in each round is at j0 + 128 * step, modulo
- * 2^64, after 128 rounds; the stop does not lie beyond that, so that the loop comes to `done` by then, whatever the step is and whether
- * it wraps. Nor does it lie beyond the limit, so that every round that the loop would run is run, and none else. */
+ * 2^64, after 128 rounds; the stop does not lie beyond that, and who is at the stop goes to `done`, even where the loop's own test would let
+ * it go on: so the loop comes to `done` by then, whatever the step is, zero too, whether it wraps, and whether anything lies beyond the limit.
+ * Nor does the stop lie beyond the limit, so that `done`, which tests as the loop does, sees every round that might be the last. */
 #include "codegen/opt/merged.h"
 
 static bool stands_still(const Func *func, const Cfg *cfg, int32_t loop, Ref ref) {
@@ -105,13 +106,13 @@ static Ref next_stop(Builder *b, const MergedPoll *m, Ref limit, Ref from) {
     return b_op3(b, OP_select, i64, first, near, limit);
 }
 
-/* A jump whose edge is there since a split. */
-static void jump_on(Builder *b, int32_t to) {
-    Ref jump = b_inst(b, OP_jump, NULL, NULL, 0);
-    ir_inst(b->func, jump)->target[0] = to;
+/* Has the variable come to the stop? */
+static Ref is_there(Builder *b, const MergedPoll *m, Ref tested, Ref stop) {
+    const Type *boolean = type_scalar(b->func->module->types, TY_bool);
+    return b_op2(b, OP_le, boolean, m->up ? stop : tested, m->up ? tested : stop);
 }
 
-/* Is the way out beyond the stop: `tested < stop` or its kin, as the loop has it, turned round. */
+/* Is the way out beyond the limit: `tested < limit` or its kin, as the loop has it, turned round. */
 static Ref is_out(Builder *b, const MergedPoll *m, Op op, bool stays, Ref tested, Ref limit) {
     const Type *boolean = type_scalar(b->func->module->types, TY_bool);
     Ref sides[2] = {tested, tested};
@@ -139,13 +140,13 @@ void opt_merge_poll(Func *func, const Cfg *cfg, const MergedPoll *m, int64_t rou
     b.block = entry;
     Ref limit = in_front(&b, cfg, m->loop, m->limit);
     Ref stop0 = next_stop(&b, m, limit, ir_arg(func, m->variable, m->entry_at));
-    jump_on(&b, header);
+    opt_jump_on(&b, header);
     Ref stop = ir_insert(func, header, 0, OP_phi, NULL, 0);
     ir_inst(func, stop)->type = i64;
     ir_remove(func, last);
     b.block = m->block;
-    Ref out = is_out(&b, m, op, stays, tested, stop);
-    Ref branch = b_inst(&b, OP_branch, NULL, &out, 1);
+    Ref there = is_there(&b, m, tested, stop);
+    Ref branch = b_inst(&b, OP_branch, NULL, &there, 1);
     ir_inst(func, branch)->target[0] = done;
     ir_inst(func, branch)->target[1] = go;
     ir_remove(func, ir_terminator(func, done));

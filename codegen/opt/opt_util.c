@@ -33,6 +33,11 @@ int32_t opt_split_block(Func *func, int32_t block, int32_t at) {
     return rest;
 }
 
+void opt_jump_on(Builder *b, int32_t to) {
+    Ref jump = b_inst(b, OP_jump, NULL, NULL, 0);
+    ir_inst(b->func, jump)->target[0] = to;
+}
+
 bool opt_const_int(const Func *func, Ref ref, int64_t *value) {
     const Inst *inst = ir_inst(func, ref);
     if (inst->op != OP_const || inst->u.value->kind != CONST_INT) return false;

@@ -80,6 +80,8 @@ void opt_workitem(PassContext *ctx, Func *func);
 int32_t opt_split_block(Func *func, int32_t block, int32_t at);
 /* Position of an instruction in its block. */
 int32_t opt_position(const Func *func, Ref ref);
+/* A jump whose edge is there since a split. */
+void opt_jump_on(Builder *b, int32_t to);
 /* The value of an integer constant. */
 bool opt_const_int(const Func *func, Ref ref, int64_t *value);
 /* Is every value of this integer provably >= 0? Conservative; sees through phis of counters.
