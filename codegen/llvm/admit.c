@@ -99,9 +99,7 @@ static bool admit_function(Cg *cg, Value fn) {
     return true;
 }
 
-bool cg_admit(Cg *cg) {
-    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
-        if (!admit_function(cg, fn)) return false;
+bool cg_verify(Cg *cg) {
     char *message = NULL;
     if (LLVMVerifyModule(cg->mod, LLVMReturnStatusAction, &message)) {
         cg_error(cg, "LLVM's verifier: %s", message);
@@ -110,4 +108,10 @@ bool cg_admit(Cg *cg) {
     }
     LLVMDisposeMessage(message);
     return true;
+}
+
+bool cg_admit(Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        if (!admit_function(cg, fn)) return false;
+    return cg_verify(cg);
 }

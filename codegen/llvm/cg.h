@@ -592,6 +592,7 @@ bool cg_remember(Cg *cg);
 
 /* -- admit.c, emit.c -------------------------------------------------------------------------- */
 
+bool cg_verify(Cg *cg); /* what LLVM says of the module */
 /* LLVM's verifier, and a list of the types and intrinsics we have tried: others may crash LLVM. */
 bool cg_admit(Cg *cg);
 bool cg_optimise(Cg *cg);

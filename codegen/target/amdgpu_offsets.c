@@ -46,7 +46,6 @@ typedef struct Offsets {
     Map built; /* hash of an operation and the block where it stands -> index in `values` + 1 */
     Vec(Value) values;
     int32_t block; /* of the access */
-    Value access;
     Vec(Access) accesses;
 } Offsets;
 
@@ -70,6 +69,27 @@ static bool is_same(Value v, LLVMOpcode op, Value a, Value b) {
            LLVMGetOperand(v, 0) == a && (!b || LLVMGetOperand(v, 1) == b);
 }
 
+/* The one of two instructions of a block that stands further behind. */
+static Value later(Value a, Value b) {
+    for (Value i = a, k = b;;) {
+        i = LLVMGetNextInstruction(i), k = LLVMGetNextInstruction(k);
+        if (i == b || !k) return b;
+        if (k == a || !i) return a;
+    }
+}
+
+/* In front of all that may use it: directly behind the operands that stand in that block, or at its beginning. A value that is built for
+ * one access is found again for others, which may come earlier. */
+static void go_behind_operands(Offsets *o, BB block, Value a, Value b) {
+    bool has_a = LLVMIsAInstruction(a) && LLVMGetInstructionParent(a) == block;
+    bool has_b = b && LLVMIsAInstruction(b) && LLVMGetInstructionParent(b) == block;
+    Value place = has_a && has_b && a != b ? later(a, b) : has_a ? a : has_b ? b : NULL;
+    place = place ? LLVMGetNextInstruction(place) : LLVMGetFirstInstruction(block);
+    while (LLVMIsAPHINode(place))
+        place = LLVMGetNextInstruction(place);
+    LLVMPositionBuilderBefore(o->cg->b, place);
+}
+
 /* Of two values of 32 bits, or of one of 64 (b: NULL). Each is built once in a block. */
 static Value build(Offsets *o, LLVMOpcode op, Value a, Value b) {
     Cg *cg = o->cg;
@@ -77,10 +97,7 @@ static Value build(Offsets *o, LLVMOpcode op, Value a, Value b) {
     uint64_t key = map_key(a) * 31 + map_key(b) * 17 + (uint64_t)op * 7 + (uint64_t)block;
     MapValue *old = map_find(&o->built, key);
     if (old && is_same(o->values.items[old->num], op, a, b)) return o->values.items[old->num];
-    if (block == o->block)
-        LLVMPositionBuilderBefore(cg->b, o->access);
-    else
-        LLVMPositionBuilderBefore(cg->b, LLVMGetBasicBlockTerminator(o->loops.blocks[block]));
+    go_behind_operands(o, o->loops.blocks[block], a, b);
     Value v = b ? LLVMBuildBinOp(cg->b, op, a, b, "") : LLVMBuildTrunc(cg->b, a, cg->i32, "");
     if (!old) {
         map_put(&o->built, key)->num = o->values.len;
@@ -279,9 +296,8 @@ static int32_t size_of_step(const Offsets *o, Value gep) {
     return low_half(LLVMABISizeOfType(o->cg->layout, LLVMGetGEPSourceElementType(gep)));
 }
 
-/* Bytes from the root, for `inst`. false: too many parts. */
-static bool take_address(Offsets *o, Value inst, Value root, Value address, Sum *offset) {
-    o->access = inst;
+/* Bytes from the root. false: too many parts. */
+static bool take_address(Offsets *o, Value root, Value address, Sum *offset) {
     for (; address != root; address = LLVMGetOperand(address, 0)) {
         Sum s = take(o, LLVMGetOperand(address, 1), MAX_DEPTH);
         if (!add_sum(o, offset, &s, size_of_step(o, address))) return false;
@@ -295,8 +311,7 @@ static void look_at(Offsets *o, Value inst) {
     Access a = {.inst = inst, .operand = (unsigned)operand};
     Value address = LLVMGetOperand(inst, a.operand);
     a.root = root_of(o, address);
-    if (a.root && take_address(o, inst, a.root, address, &a.offset) &&
-        (a.offset.core || a.offset.n))
+    if (a.root && take_address(o, a.root, address, &a.offset) && (a.offset.core || a.offset.n))
         vec_push(o->cg->arena, &o->accesses, a);
 }
 
@@ -334,7 +349,7 @@ static Value behind(Offsets *o, Value root, Value offset) {
 
 static Value address_of(Offsets *o, const Access *a, int32_t number) {
     Value offset = value_of(o, &a->offset, number);
-    LLVMPositionBuilderBefore(o->cg->b, o->access);
+    LLVMPositionBuilderBefore(o->cg->b, a->inst);
     return behind(o, a->root, offset);
 }
 
@@ -358,7 +373,6 @@ static void set_together(Offsets *o, int32_t first) {
         if (!b->done && away < NEAR && b->offset.number < least && are_apart(a, b))
             least = b->offset.number;
     }
-    o->access = a->inst;
     Value base = address_of(o, a, least);
     for (int32_t k = first; k < o->accesses.len; k++) {
         Access *b = &o->accesses.items[k];
@@ -416,10 +430,8 @@ static bool is_counter(const Offsets *o, Counter *c) {
 static Value first_offset(Offsets *o, const Counter *c) {
     Sum sum = {0};
     o->block = c->loop->outside;
-    o->access = LLVMGetBasicBlockTerminator(o->loops.blocks[o->block]);
     if (LLVMTypeOf(c->first) == o->cg->i64) return narrowed(o, c->first);
-    return take_address(o, o->access, c->root, c->first, &sum) ? value_of(o, &sum, sum.number)
-                                                               : NULL;
+    return take_address(o, c->root, c->first, &sum) ? value_of(o, &sum, sum.number) : NULL;
 }
 
 /* An offset of 32 bits takes its place. */
@@ -433,7 +445,6 @@ static void count_offset(Offsets *o, const Counter *c) {
     Value phi = LLVMBuildPhi(cg->b, cg->i32, "");
     o->block =
         (int32_t)map_find(&o->loops.numbers, map_key(LLVMGetInstructionParent(c->next)))->num;
-    o->access = c->next;
     Value step = times_number(o, narrowed(o, c->step), c->size);
     LLVMPositionBuilderBefore(cg->b, c->next);
     Value next = LLVMBuildAdd(cg->b, phi, step, "");
@@ -456,6 +467,7 @@ static void narrow_counters(Offsets *o) {
         Value next, phi = LLVMGetFirstInstruction(o->loops.blocks[c.loop->header]);
         for (; c.loop->plain && LLVMIsAPHINode(phi); phi = next) {
             next = LLVMGetNextInstruction(phi);
+            if (!LLVMIsAPHINode(next)) next = NULL; /* it may be what is erased */
             c.phi = phi;
             if (is_counter(o, &c)) count_offset(o, &c);
         }

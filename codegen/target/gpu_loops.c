@@ -166,9 +166,10 @@ void loops_drop_unused(Value value) {
         !(LLVMIsABinaryOperator(value) || LLVMIsACastInst(value) ||
           LLVMIsAGetElementPtrInst(value)))
         return;
-    Value parts[] = {LLVMGetOperand(value, 0),
-                     LLVMGetNumOperands(value) > 1 ? LLVMGetOperand(value, 1) : NULL};
+    Value first = LLVMGetOperand(value, 0),
+          second = LLVMGetNumOperands(value) > 1 ? LLVMGetOperand(value, 1) : NULL;
+    LLVMSetOperand(value, 0, LLVMGetPoison(LLVMTypeOf(first)));
+    loops_drop_unused(first); /* the second may be a part of it, and is used until here */
     LLVMInstructionEraseFromParent(value);
-    loops_drop_unused(parts[0]);
-    if (parts[1] && parts[1] != parts[0]) loops_drop_unused(parts[1]);
+    if (second) loops_drop_unused(second);
 }

@@ -248,6 +248,15 @@ static bool keep_text(Cg *cg) {
     return !cg->failed;
 }
 
+/* Nobody looks at the module after the last passes: the backend crashes, or takes wrong values, where it is not valid. */
+static bool is_valid(Cg *cg) {
+#ifdef NDEBUG
+    return !cg->failed;
+#else
+    return !cg->failed && cg_verify(cg);
+#endif
+}
+
 enum { LDS_BYTES = 65536 };
 
 static bool emit(Cg *cg, Artifact *artifact) {
@@ -262,7 +271,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     amdgpu_join_addresses(cg);
     if (cg->options->opt_level > 1) gpu_walk_addresses(cg, 0);
     if (cg->options->opt_level > 1) amdgpu_use_offsets(cg);
-    if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
+    if (!is_valid(cg) || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
     if (cg->failed) return false;
     Str linked = amdgpu_link(cg->arena, kept.bytes, (size_t)kept.len, &why);

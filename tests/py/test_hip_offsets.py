@@ -1,6 +1,6 @@
 """Elements as a base and 32 bits of offset on AMD GPUs (codegen/target/amdgpu_offsets.c): the same as in CPython where an index that only
-a part of is positive, neighbours before and behind the first element that is read, rows and columns, parts of elements and loops that
-count down; and the instructions that are left of it."""
+a part of is positive, neighbours before and behind the first element that is read, indices that are parts of others, rows and columns,
+parts of elements and loops that count down; and the instructions that are left of it."""
 import re
 
 import numpy as np
@@ -73,7 +73,32 @@ def from_the_end(a, b, out, n):
         out[-1 - i] = a[i - n] + b[-1, i % b.shape[1] - 1]
 
 
-KERNELS = [behind, behind_a_parameter, before_and_behind, far_apart, around, inside, down_and_up, from_the_end]
+def a_part_of_another(a, b, out, n):
+    i = cuda.grid(1)
+    m = b.shape[0]
+    if i < m:
+        out[i] = a[i + m] + a[m]
+
+
+def a_part_of_itself(a, b, out, n):
+    i = cuda.grid(1)
+    m = b.shape[0]
+    if 1 <= i and i * m + i < n:
+        out[i] = a[(i - 1) * m] + 2 * a[(i - 1) * m + (i - 1)]
+
+
+def parts_of_one_another(a, b, out, n):
+    i = cuda.grid(1)
+    m = b.shape[0]
+    if i + 3 * m < n:
+        out[i] = a[i + m] + 2 * a[m] + 3 * a[i + 3 * m] + 5 * a[2 * m] + 7 * a[i + m] + 11 * a[3 * m]
+        for k in range(n):
+            if m * k + m + i < n:
+                out[i] += a[m * k + m] * a[m] - a[m * k + m + i] + a[i]
+
+
+KERNELS = [behind, behind_a_parameter, before_and_behind, far_apart, around, inside, down_and_up, from_the_end, a_part_of_another, a_part_of_itself,
+           parts_of_one_another]
 LAYOUTS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "A": lambda b: np.repeat(b[::-1], 2, axis=1)[::-1, ::2]}
 
 
