@@ -12,6 +12,7 @@ static bool negate(Infer *in, bool is_not, Val *out) {
 }
 
 static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out);
+static bool equal_items(Infer *in, Val a, Val b, bool identity, Val *out);
 
 /* Members of one enumeration are their numbers; nothing else is one. */
 static bool same_member(Infer *in, bool is_not, Val a, Val b, Val *out) {
@@ -33,6 +34,36 @@ static bool same_object(const Type *s, const Type *t) {
     const Binding *x = s->binding, *y = t->binding;
     bool names = x->kind == BIND_LIBRARY && y->kind == BIND_LIBRARY;
     return s == t || (names && str_equal(x->name, y->name));
+}
+
+/* Values have no identity: two are one where they have one type and the same contents. A float is no int, and a nan is itself. */
+static bool same_numbers(Infer *in, Val a, Val b, Val *out) {
+    const Type *s = a.f.type, *t = b.f.type, *truth = bool_type(in->types);
+    bool floats = type_class(s) >= CLASS_FLT;
+    if (floats != (type_class(t) >= CLASS_FLT) || type_is_complex(s) != type_is_complex(t))
+        return *out = val_of(fact_bool(in, false)), true;
+    if (!compare_numbers(in, OPR_eq, a, b, out) || !floats || (out->f.value && out->f.value->i))
+        return !in->stop;
+    Val x = {0}, y = {0};
+    if (!compare_numbers(in, OPR_ne, a, a, &x) || !compare_numbers(in, OPR_ne, b, b, &y))
+        return false;
+    Val equal = *out;
+    *out = val_of(fact_of(truth));
+    if (!in->emit) return true;
+    Ref both = emit2(in->emit, OP_and, truth, v_as(in, x, truth), v_as(in, y, truth));
+    out->ref = emit2(in->emit, OP_or, truth, v_as(in, equal, truth), both);
+    return true;
+}
+
+/* Tuples and frozen dataclasses of one class, item by item; text, byte by byte. */
+static bool same_values(Infer *in, Val a, Val b, bool *handled, Val *out) {
+    const Type *s = a.f.type, *t = b.f.type;
+    *handled = true;
+    if ((type_is_text(s) && type_is_text(t)) || (type_is_octets(s) && type_is_octets(t)))
+        return v_binary(in, OPR_eq, false, a, b, out);
+    *handled = s->kind == TY_TUPLE && t->kind == TY_TUPLE && s->bits == t->bits &&
+               s->cls == t->cls && s->nitems == t->nitems;
+    return !*handled || equal_items(in, a, b, true, out);
 }
 
 static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, Val *out);
@@ -77,7 +108,9 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
     if (v_callable(&a) && v_callable(&b) && s->kind != TY_OBJECT && t->kind != TY_OBJECT)
         return v_refuse(in, REFUSE_BINARY, "compare", (Val[]){a, b}, 2);
     if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
-        return compare_numbers(in, is_not ? OPR_ne : OPR_eq, a, b, out);
+        return same_numbers(in, a, b, out) && negate(in, is_not, out);
+    bool handled, done = same_values(in, a, b, &handled, out);
+    if (!done || handled) return done && negate(in, is_not, out);
     if (compare_dtypes(&a.f, &b.f, !is_not, in, out)) return true; /* type(x) is float */
     out->f = fact_bool(in, same_object(s, t));
     return negate(in, is_not, out);
@@ -111,24 +144,28 @@ static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out) {
     return true;
 }
 
-bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
-    int32_t n = a.f.type->nitems;
-    if (n != b.f.type->nitems) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+static bool equal_items(Infer *in, Val a, Val b, bool identity, Val *out) {
     Val all = val_of(fact_bool(in, true));
-    for (int32_t i = 0; i < n; i++) {
-        Val one = {0};
-        if (!v_binary(in, OPR_eq, false, v_item(in, a, i), v_item(in, b, i), &one)) return false;
+    for (int32_t i = 0; i < a.f.type->nitems; i++) {
+        Val one = {0}, x = v_item(in, a, i), y = v_item(in, b, i);
+        if (!(identity ? v_is(in, false, x, y, &one) : v_binary(in, OPR_eq, false, x, y, &one)))
+            return false;
         if (!v_truth(in, one, &one)) return false;
         bool known = one.f.value != NULL;
-        if (known && !one.f.value->i) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+        if (known && !one.f.value->i) return *out = one, true;
         if (known) continue;
         if (all.f.value)
             all = one;
         else if (in->emit)
             all.ref = emit2(in->emit, OP_and, bool_type(in->types), all.ref, one.ref);
     }
-    *out = all;
-    return negate(in, op == OPR_ne, out);
+    return *out = all, true;
+}
+
+bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
+    if (a.f.type->nitems != b.f.type->nitems)
+        return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+    return equal_items(in, a, b, false, out) && negate(in, op == OPR_ne, out);
 }
 
 /* Is it there? `content`: what it is then, which nobody may use otherwise. A known presence has no instruction: 0. */

@@ -277,12 +277,12 @@ static Family family(const Type *t) {
     return t->kind == TY_RANGE ? FAMILY_RANGE : FAMILY_OTHER;
 }
 
-/* One of them may be None, and what they are otherwise is compared to one answer. */
 static bool has_equality(const Type *t) {
     if (t->kind == TY_OPTIONAL) t = t->element;
     return family(t) != FAMILY_OTHER || type_is_value(t);
 }
 
+/* One of them may be None, and what they are otherwise is compared to one answer. */
 static bool equal_or_none(Operator op, const Val *a, const Val *b) {
     bool optional = is_kind(a, TY_OPTIONAL) || is_kind(b, TY_OPTIONAL);
     return (op == OPR_eq || op == OPR_ne) && optional && !fact_none(&a->f) && !fact_none(&b->f) &&

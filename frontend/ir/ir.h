@@ -291,13 +291,13 @@ typedef struct Remark {
     Str text;
 } Remark;
 
-/* One entry and all its callees: a unit of compilation. */
 /* A function of C that the program has as an object. */
 typedef struct ForeignFunction {
     int64_t address;
     void *handle;
 } ForeignFunction;
 
+/* One entry and all its callees: a unit of compilation. */
 struct Module {
     Arena *arena;
     TypeTable *types;

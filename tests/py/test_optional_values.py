@@ -292,3 +292,59 @@ def test_dataclasses_that_may_be_none_are_compared():
         for d in (False, True):
             for n in (1, 2):
                 same(f, c, d, n)
+
+
+# -- identity of values -------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+    y: float
+
+
+def itself(there, x):
+    p = None
+    if there:
+        p = x
+    q = p
+    return p is p, p is q, p is not q, x is x, p is None, p is x
+
+
+@pytest.mark.parametrize("x", [3, 2.5, float("nan"), 1j, True, "text", b"bytes", (1, 2.5), (1, (float("nan"), "a")), Point(1, 2.5)], ids=repr)
+def test_TYP_a_value_is_itself(x):
+    for there in (False, True):
+        assert njit(itself)(there, x) == itself(there, x)
+
+
+def test_TYP_an_int_is_no_float():
+    def optional(there, k):
+        p = None
+        if there:
+            p = k
+        q = None
+        if there:
+            q = k + 0.0
+        return p is q, k is k + 0.0, (k, 1) is (k + 0.0, 1)
+
+    for there in (False, True):
+        assert njit(optional)(there, 1) == (not there, False, False)
+
+
+def test_TYP_what_is_found_in_a_dict_is_itself():
+    def found(k):
+        d = {1: (1, 2)}
+        p = d.get(k)
+        return p is p, p is d.get(k), p is not d.get(k)
+
+    for k in (0, 1):
+        assert njit(found)(k) == found(k)
+
+
+def test_TYP_values_with_other_contents_are_others():
+    def others(k):
+        p, q = (None if k > 5 else Point(k, 1.0)), (None if k > 6 else Point(k + 1, 1.0))
+        return p is q, (k, 1) is (k, 2), p is not q
+
+    for k in (1, 6, 7):
+        assert njit(others)(k) == others(k)
