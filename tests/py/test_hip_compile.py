@@ -236,7 +236,8 @@ def test_AMD_01_every_chip_is_what_LLVM_makes_of_it():
 
 
 def test_every_name_of_cuda_is_one_of_hip():
-    assert [name for name in dir(quern.cuda) if not name.startswith("_") and not hasattr(hip, name)] == []
+    modules = {name.rpartition(".")[2] for name in sys.modules if name.startswith("quern.cuda.")}  # numba.cuda.args, where a test has imported it
+    assert [name for name in dir(quern.cuda) if not name.startswith("_") and not hasattr(hip, name) and name not in modules] == []
 
 
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942"])
