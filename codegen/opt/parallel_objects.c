@@ -26,16 +26,26 @@ static bool returns_fresh(Objects *o, const Func *callee) {
     return fresh;
 }
 
-/* Was it made in this function, by `new`, as a buffer, or by a call that does so? */
+/* Was it made in this function, by `new`, as a buffer, or by a call that does so? The frame of a generator is bytes of such a buffer. */
 static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen) {
     const Inst *inst = ir_inst(func, ref);
     if (bits_get(seen, ref)) return true;
     bits_set(seen, ref);
     if (inst->op == OP_call) return returns_fresh(o, inst->u.func);
-    if (inst->op != OP_phi) return inst->op == OP_new || inst->op == OP_alloc;
+    if (inst->op == OP_restride) return is_fresh(o, func, ir_arg(func, ref, 0), seen);
+    if (inst->op != OP_phi)
+        return inst->op == OP_new || inst->op == OP_alloc || inst->op == OP_static_array;
     for (int32_t k = 0; k < inst->nargs; k++)
         if (!is_fresh(o, func, ir_arg(func, ref, k), seen)) return false;
     return true;
+}
+
+/* The frame of a generator, which is seen as one tuple where the generator goes on; NO_REF: the buffer is none. */
+static Ref frame_of(const Func *func, Ref buffer) {
+    const Inst *inst = ir_inst(func, buffer);
+    if (inst->op != OP_restride || inst->type->element->kind != TY_TUPLE) return NO_REF;
+    Ref frame = ir_arg(func, buffer, 0);
+    return type_holds_frame(ir_type(func, frame)) ? frame : NO_REF;
 }
 
 /* Is the buffer that the instruction writes one of an object? That object; NO_REF: it is an array. */
@@ -45,6 +55,7 @@ static Ref changed_object(const Func *func, Ref ref) {
     if (inst->op != OP_store && inst->op != OP_take && inst->op != OP_move) return NO_REF;
     Ref buffer = ir_arg(func, ref, 0);
     if (ir_inst(func, buffer)->op == OP_field) return ir_arg(func, buffer, 0);
+    if (frame_of(func, buffer)) return frame_of(func, buffer);
     return inst->op != OP_store && ir_inst(func, buffer)->op == OP_param ? buffer : NO_REF;
 }
 
@@ -89,10 +100,14 @@ static bool callee_changes(Objects *o, const Func *callee, int32_t param) {
     return bits_get(params, param);
 }
 
-static bool refuse(const Region *r, Ref at) {
+static bool refuse(const Region *r, Ref at, Ref changed) {
+    const Type *type = ir_type(r->func, changed);
+    const char *what = (type->kind == TY_CLASS && type->bits == CLS_list) ? "a list"
+                       : type_holds_frame(type)                           ? "a generator"
+                                                                          : "an object";
     DiagList *diags = r->ctx->module->diags;
     Span here = ir_span_of(r->func, at), loop = ir_span_of(r->func, r->marker);
-    diag_add(diags, E0704, &here);
+    diag_add(diags, E0704, &here, what);
     if (loop.line) diag_note(diags, &loop, "the loop");
     diag_note(diags, NULL,
               "write into an array, to the element a[i] of a list of which the loop uses nothing "
@@ -155,7 +170,7 @@ static bool leads_to(Map *seen, const Type *type, const Type *to) {
     if (type == to) return true;
     if (!type || !type->counted || map_find(seen, map_key(type))) return false;
     map_put(seen, map_key(type))->num = 1;
-    if (type->kind == TY_CLOSURE || type->kind == TY_ITER) return true;
+    if (type->kind == TY_CLOSURE || type->kind == TY_ITER || type_holds_frame(type)) return true;
     if (type->element && leads_to(seen, type->element, to)) return true;
     for (int32_t i = 0; i < type->nitems && type->items; i++)
         if (leads_to(seen, type->items[i], to)) return true;
@@ -207,7 +222,7 @@ bool region_objects_are_safe(const Region *r) {
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref value, ref = block->insts.items[k];
             for (int32_t n = 0; (value = changed_value(&o, r->func, ref, &n));)
-                if (!is_own(&o, r, value) && !may_assign(&o, r, ref)) return refuse(r, ref);
+                if (!is_own(&o, r, value) && !may_assign(&o, r, ref)) return refuse(r, ref, value);
         }
     }
     return true;

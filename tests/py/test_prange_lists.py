@@ -139,3 +139,62 @@ def of_a_variable(a, n):
 def test_anything_else_is_refused(f):
     with pytest.raises(errors.TypingError, match="changes a list that others may use"):
         njit(parallel=True)(f)([np.zeros(2) for _ in range(9)], 9)
+
+
+def strings(values):
+    for x in values:
+        yield x
+
+
+def passed_on(values):
+    yield from values
+
+
+def asked_by_all(n):
+    it = strings(["ab"] * n)
+    s = 0
+    for i in prange(n):
+        s += len(next(it))
+    return s
+
+
+def of_numbers(n):
+    it = (k for k in range(n))
+    s = 0
+    for i in prange(n):
+        s += next(it)
+    return s
+
+
+def over_what_is_assigned(n):
+    values = ["ab"] * n
+    it = passed_on(values)
+    s = 0
+    for i in prange(n):
+        values[i] = str(i)
+        for x in it:
+            s += len(x)
+            break
+    return s
+
+
+@pytest.mark.parametrize("f", [asked_by_all, of_numbers, over_what_is_assigned])
+def test_a_generator_of_others_is_not_asked(f):
+    with pytest.raises(errors.TypingError, match="changes (a generator|an object|a list) that others may use"):
+        njit(parallel=True)(f)(9)
+
+
+def own_generators(n):
+    texts = ["ab" * (k % 7) for k in range(n)]
+    s = 0
+    for i in prange(n):
+        it = strings(texts)
+        s += len(next(it)) + len(next(it))
+        for x in (j * 2 for j in range(i)):
+            s += x
+    return s
+
+
+def test_an_iteration_asks_generators_that_it_makes():
+    for n in (2, 500):
+        assert njit(parallel=True)(own_generators)(n) == own_generators(n)
