@@ -383,7 +383,9 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
         }
         const char *what = ti_c_text(in, name);
         ti_fail(in, in->at, E0202, what, ti_c_text(in, b->name));
-        if (!ti_advise_name(in, b->name))
+        bool of_numpy =
+            str_starts(b->name, "numpy."); /* its type: what is known of functions does not fit */
+        if (of_numpy || !ti_advise_name(in, b->name))
             ti_advise(in,
                       "compiled code knows numbers, arrays, tuples of these, functions, and the "
                       "modules math, cmath and numpy: give the values it needs names of their own, "
