@@ -87,9 +87,7 @@ static void tell(JitCore *core, const char *what, const char *name, const char *
 /* -- the key ---------------------------------------------------------------------------------------- */
 
 static void hash_text(Hasher *h, const char *text) {
-    size_t n = text ? strlen(text) : 0;
-    hash_u64(h, n);
-    if (n) hash_update(h, text, n);
+    py_hash_str(h, text ? str_from(text) : (Str){0});
 }
 
 static void hash_stat(Hasher *h, const struct stat *s) {
@@ -472,11 +470,12 @@ static Str builtin_path(PyResolver *r, PyObject *object) {
 
 static Str path_of_handle(void *user, void *handle) {
     PyResolver *r = user;
-    if (PyArray_DescrCheck((PyObject *)handle)) return py_dtype_path(r, handle);
-    Str builtin = builtin_path(r, handle);
-    if (builtin.len) return builtin;
     MapValue *binding = map_find(&r->bindings, map_key(handle));
     MapValue *path = binding ? map_find(&r->paths, map_key(binding->ptr)) : NULL;
+    bool argument = path && str_starts(*(const Str *)path->ptr, "a:");
+    if (!argument && PyArray_DescrCheck((PyObject *)handle)) return py_dtype_path(r, handle);
+    Str builtin = builtin_path(r, handle);
+    if (builtin.len) return builtin;
     return path ? *(const Str *)path->ptr : (Str){0};
 }
 

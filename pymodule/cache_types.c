@@ -32,6 +32,7 @@ static bool is_argument(const Type *t) {
     case BIND_LIBRARY:
     case BIND_PARTIAL:
     case BIND_TYPE:
+    case BIND_OVERLOADED:
     case BIND_FOREIGN: return true;
     default: return false;
     }

@@ -28,8 +28,7 @@ void py_hash_const(Hasher *h, const ConstVal *c) {
     hash_u64(h, (uint64_t)c->i);
     hash_update(h, &c->re, sizeof c->re);
     hash_update(h, &c->im, sizeof c->im);
-    hash_u64(h, (uint64_t)c->str.len);
-    if (c->str.len) hash_update(h, c->str.bytes, (size_t)c->str.len);
+    py_hash_str(h, c->str);
     for (int32_t i = 0; i < c->nitems; i++)
         py_hash_const(h, c->items[i]);
 }
@@ -189,12 +188,10 @@ void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest) {
     hash_update(&h, digest, sizeof *digest);
     hash_u64(&h, (uint64_t)enumeration->ints << 1 | enumeration->plain);
     hash_u64(&h, (uint64_t)enumeration->by_value);
-    hash_u64(&h, (uint64_t)enumeration->qualified.len);
-    hash_update(&h, enumeration->qualified.bytes, (size_t)enumeration->qualified.len);
+    py_hash_str(&h, enumeration->qualified);
     for (int32_t i = 0; i < enumeration->n; i++) {
         hash_u64(&h, (uint64_t)enumeration->numbers[i]);
-        hash_u64(&h, (uint64_t)enumeration->names[i].len);
-        hash_update(&h, enumeration->names[i].bytes, (size_t)enumeration->names[i].len);
+        py_hash_str(&h, enumeration->names[i]);
     }
     hash_update(&h, enumeration->order, sizeof *enumeration->order * (size_t)enumeration->norder);
     *digest = hash_final(&h);

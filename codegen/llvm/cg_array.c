@@ -470,14 +470,17 @@ static int32_t number_of(Cg *cg, CodeAddress address) {
 
 /* The module of lazy functions shares the list. What belongs to the user is known by where it lies: no other code may have it. What is
  * compiled ahead of time has names that no other function has: whoever links it says where they are. */
+static const char *address_name(Cg *cg, CodeAddress address) {
+    cg->is_private |= cg->root && address.handle;
+    Str prefix = cg->options->closed ? str_printf(cg->arena, "%s.at.", cg_entry_name(cg))
+                                     : STR(HOST_ADDRESS_PREFIX);
+    return str_printf(cg->arena, STR_FMT "%d", STR_ARG(prefix), (int)number_of(cg, address)).bytes;
+}
+
 Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
     bool closed = cg->options->closed;
     if (closed && address.kind == ADDRESS_CELLS) return closed_cells(cg, address.address);
-    cg->is_private |= cg->root && address.handle;
-    Str prefix =
-        closed ? str_printf(cg->arena, "%s.at.", cg_entry_name(cg)) : STR(HOST_ADDRESS_PREFIX);
-    const char *name =
-        str_printf(cg->arena, STR_FMT "%d", STR_ARG(prefix), (int)number_of(cg, address)).bytes;
+    const char *name = address_name(cg, address);
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
     Value content =
@@ -493,10 +496,9 @@ Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
 }
 
 Value cg_host_function(Cg *cg, CodeAddress address, LType type) {
-    cg->is_private |= cg->root && address.handle;
-    Str name = str_printf(cg->arena, HOST_ADDRESS_PREFIX "%d", (int)number_of(cg, address));
-    Value function = LLVMGetNamedFunction(cg->mod, name.bytes);
-    return function ? function : LLVMAddFunction(cg->mod, name.bytes, type);
+    const char *name = address_name(cg, address);
+    Value function = LLVMGetNamedFunction(cg->mod, name);
+    return function ? function : LLVMAddFunction(cg->mod, name, type);
 }
 
 /* It begins with the lowest byte, which is not the first element where a stride is negative. */

@@ -735,7 +735,7 @@ class Program:
                 name = self.fresh("e") if self.chance(0.5) else None
                 self.line(depth, f"except {caught}{f' as {name}' if name else ''}:")
                 if name:
-                    self.line(depth + 1, pick([f"print({name})", f"print(type({name}).__name__, str({name}))", f"print(repr({name}))"]))
+                    self.line(depth + 1, pick([f"print(type({name}).__name__, {name})", f"print(type({name}).__name__, str({name}))", f"print(repr({name}))"]))
                 self.inner(depth + 1)
                 if self.chance(0.15):
                     self.line(depth + 1, pick(["raise", f"raise Bad({self.value(INT)}) from {name or 'None'}", f"raise Lost({self.value(STR)})"]))

@@ -28,6 +28,24 @@ def main():
         print("interrupted", flush=True)
 """
 
+def two_ways_out(test, arguments, first="j0", by="+"):
+    """An inner `while` with two ways out; `arguments`: n, j0, m and the step."""
+    return f"""
+        @njit
+        def look(a, n, j0, m, step, x):
+            t = 0
+            for i in range(n):
+                j = {first}
+                while {test} and a[j & 7] != x:
+                    j {by}= step
+                t += j
+            return t
+        a = np.zeros(8)
+        look(a, 3, 2, 2, 1, 1.0)
+        def run(): look(a, {arguments}, 1.0)
+        """
+
+
 PROGRAMS = {
     "short work-items": """
         @cuda.jit
@@ -228,104 +246,13 @@ PROGRAMS = {
         look(a, 3, 1.0)
         def run(): look(a, 1 << 62, 1.0)
         """,
-    "a long loop with two ways out": """
-        @njit
-        def look(a, n, m, x, step):
-            t = 0
-            for i in range(n):
-                j = 0
-                while j < m and a[j & 7] != x:
-                    j += step
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 5, 1.0, 1)
-        def run(): look(a, 3, 1 << 62, 1.0, 1)
-        """,
-    "a loop with two ways out that stands still": """
-        @njit
-        def look(a, n, m, x, step):
-            t = 0
-            for i in range(n):
-                j = 0
-                while j < m and a[j & 7] != x:
-                    j += step
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 5, 1.0, 1)
-        def run(): look(a, 3, 5, 1.0, 0)
-        """,
-    "a loop up to its limit that stands still": """
-        @njit
-        def look(a, n, m, x, step):
-            t = 0
-            for i in range(n):
-                j = i
-                while j <= m and a[j & 7] != x:
-                    j += step
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 5, 1.0, 1)
-        def run(): look(a, 3, 5, 1.0, 0)
-        """,
-    "a loop at its limit that stands still": """
-        @njit
-        def look(a, n, m, x, step):
-            t = 0
-            for i in range(n):
-                j = m
-                while j <= m and a[j & 7] != x:
-                    j += step
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 5, 1.0, 1)
-        def run(): look(a, 3, 5, 1.0, 0)
-        """,
-    "a loop down to zero that stands still": """
-        @njit
-        def look(a, n, x, step):
-            t = 0
-            for i in range(n):
-                j = i
-                while j >= 0 and a[j] != x:
-                    j -= step
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 1.0, 1)
-        def run(): look(a, 3, 1.0, 0)
-        """,
-    "a loop that nothing lies beyond": """
-        @njit
-        def look(a, n, j0, m, x):
-            t = 0
-            for i in range(n):
-                j = j0
-                while j <= m and a[j & 7] != x:
-                    j += 1
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 1, 5, 1.0)
-        def run(): look(a, 3, 2**63 - 1 - 128, 2**63 - 1, 1.0)
-        """,
-    "a loop down that nothing lies beyond": """
-        @njit
-        def look(a, n, j0, m, x):
-            t = 0
-            for i in range(n):
-                j = j0
-                while j >= m and a[j & 7] != x:
-                    j -= 1
-                t += j
-            return t
-        a = np.zeros(8)
-        look(a, 3, 5, 1, 1.0)
-        def run(): look(a, 3, 128 - 2**63, -2**63, 1.0)
-        """,
+    "a long loop with two ways out": two_ways_out("j < m", "3, 0, 1 << 62, 1"),
+    "a loop with two ways out that stands still": two_ways_out("j < m", "3, 0, 5, 0"),
+    "a loop up to its limit that stands still": two_ways_out("j <= m", "3, 0, 5, 0", first="i"),
+    "a loop at its limit that stands still": two_ways_out("j <= m", "3, 5, 5, 0"),
+    "a loop down to zero that stands still": two_ways_out("j >= 0", "3, 5, 0, 0", first="i", by="-"),
+    "a loop that nothing lies beyond": two_ways_out("j <= m", "3, 2**63 - 1 - 128, 2**63 - 1, 1"),
+    "a loop down that nothing lies beyond": two_ways_out("j >= m", "3, 128 - 2**63, -2**63, 1", by="-"),
     "a loop with tests that load": """
         @njit
         def follow(following, k):

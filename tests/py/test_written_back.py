@@ -1,4 +1,4 @@
-"""What compiled code does to objects that stand in lists, dicts and deques of the caller, directly or in tuples: the caller sees it, wherever they are afterwards."""
+"""What compiled code does to objects that stand in lists, dicts and deques of the caller, directly or in tuples: the caller sees it, wherever in its arguments they are afterwards."""
 import collections
 import copy
 import dataclasses
