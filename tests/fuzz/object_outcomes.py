@@ -37,7 +37,7 @@ def plain(x, seen):
     return (name, repr(x))
 
 
-OF_EXCEPTION = re.compile(r"\w*(Error|Exception|Iteration|Bad|Lost)\b.*")
+OF_EXCEPTION = re.compile(r"\w*(Error|Exception|Iteration|Bad|Worse|Lost)\b.*")
 
 
 def same_text(text):

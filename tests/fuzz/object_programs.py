@@ -503,7 +503,7 @@ class Program:
         self.line(depth + 1, text)
         name = self.fresh("e") if self.chance(0.4) else None
         self.line(depth, f"except {self.rng.choice(['Exception', 'Exception', '(LookupError, ValueError, ArithmeticError)', 'LookupError'])}{f' as {name}' if name else ''}:")
-        self.line(depth + 1, f"print({name})" if name else "pass")
+        self.line(depth + 1, f"print(type({name}).__name__, {name})" if name else "pass")
         if not self.inside and self.chance(0.15):
             self.line(depth, "else:")
             self.inner(depth + 1, 1)
