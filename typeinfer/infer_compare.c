@@ -59,8 +59,7 @@ static bool same_numbers(Infer *in, Val a, Val b, Val *out) {
 static bool same_values(Infer *in, Val a, Val b, bool *handled, Val *out) {
     const Type *s = a.f.type, *t = b.f.type;
     *handled = true;
-    if ((type_is_text(s) && type_is_text(t)) || (type_is_octets(s) && type_is_octets(t)))
-        return v_binary(in, OPR_eq, false, a, b, out);
+    if (type_is_text(s) && type_is_text(t)) return v_binary(in, OPR_eq, false, a, b, out);
     *handled = s->kind == TY_TUPLE && t->kind == TY_TUPLE && s->bits == t->bits &&
                s->cls == t->cls && s->nitems == t->nitems;
     return !*handled || equal_items(in, a, b, true, out);

@@ -119,8 +119,8 @@ def test_replace_translate_fill_and_join(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_operators(kind):
-    sources = ["a + b", "a == b", "a != b", "a < b", "a <= b", "a > b", "a >= b", "b in a", "b not in a", "not a", "len(a)", "a is b"]
-    compiled = [expression(s, "a, b") for s in sources[:-1]]
+    sources = ["a + b", "a == b", "a != b", "a < b", "a <= b", "a > b", "a >= b", "b in a", "b not in a", "not a", "len(a)"]
+    compiled = [expression(s, "a, b") for s in sources]
     for other in KINDS:
         for x in OCTETS[:9] + OCTETS[-3:]:
             for y in SMALL:
@@ -133,6 +133,8 @@ def test_operators(kind):
     for n in [-1, 0, 97, 255, 256]:
         same(inside, kind(b"abc\xff"), n)
     assert njit(lambda a: (a == "abc", a != "abc"))(kind(b"abc")) == (False, True)
+    one = njit(lambda a, b: (a is a, a is not a, a is b, a is not b))
+    assert [one(kind(b"abc"), other(b"abc")) for other in KINDS] == [(True, False, False, True)] * 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
