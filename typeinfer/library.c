@@ -42,7 +42,8 @@ enum {
     WHOLE = LIB_WHOLE,
     CONTEXT = LIB_CONTEXT,
     NO_BOOLS = LIB_NO_BOOLS,
-    DOUBLE = LIB_DOUBLE
+    DOUBLE = LIB_DOUBLE,
+    LONG = LIB_LONG
 };
 
 static const LibRow rows[] = {

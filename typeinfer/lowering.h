@@ -72,7 +72,9 @@ enum LibFlags {
         131072, /* of arrays it is a function of quern/library, not this row for each element */
     LIB_NO_BOOLS = 262144, /* NumPy refuses arrays of bools */
     LIB_DOUBLE =
-        524288 /* of arrays of narrow ints NumPy makes float64, not the smallest float that holds them */
+        524288, /* of arrays of narrow ints NumPy makes float64, not the smallest float that holds them */
+    LIB_LONG =
+        1048576 /* without a loop of ours it takes as long as its arrays are; without arrays nobody knows how long */
 };
 
 typedef struct LibRow {

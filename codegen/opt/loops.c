@@ -36,6 +36,7 @@
 #include "codegen/opt/early.h"
 #include "codegen/opt/merged.h"
 #include "codegen/opt/wearing.h"
+#include "codegen/opt/work.h"
 #include "frontend/base/bits.h"
 
 enum {
@@ -44,7 +45,7 @@ enum {
     MOST_ROUNDS = STRIP / 4, /* of all that does not ask in a round of what does */
     FEW_ROUNDS = 16,
     STEP_BITS = 40,
-    ROUND = 64
+    ROUND = 64 /* of a small loop, that need not be counted */
 };
 
 typedef struct Polls {
@@ -80,24 +81,12 @@ static bool remove_polls(Func *func, const Cfg *cfg, int32_t loop, int32_t *span
     return any;
 }
 
-/* How many rounds of a small loop one round of this takes: by its instructions, those of callees too. */
+/* How many rounds of a small loop one round of this takes. */
 static int64_t weight_of(const Func *func, const Cfg *cfg, int32_t loop) {
-    const Loop *info = &cfg->loops.items[loop];
-    int64_t insts = 0;
-    for (int32_t i = 0; i < info->blocks.len; i++) {
-        const Block *block = &func->blocks.items[info->blocks.items[i]];
-        if (block->cold) continue;
-        for (int32_t k = 0; k < block->insts.len; k++) {
-            const Inst *inst = ir_inst(func, block->insts.items[k]);
-            insts += inst->op == OP_call || inst->op == OP_parallel
-                         ? QN_MAX(inst->u.func->insts.len, ROUND)
-                         : 1;
-        }
-    }
-    return QN_MIN(1 + insts / ROUND, STRIP / 64);
+    return opt_work_of(func, cfg, loop).weight;
 }
 
-/* Polls of the loop's own count the rounds of loops inside, which do not ask. */
+/* Polls of the loop's own count more than the round: those of loops inside, which do not ask, and what it calls. */
 static void add_rounds(Func *func, const Cfg *cfg, int32_t loop, int64_t rounds) {
     const Loop *info = &cfg->loops.items[loop];
     const Type *i64 = type_scalar(func->module->types, TY_i64);
@@ -633,8 +622,10 @@ void opt_loops(PassContext *ctx, Func *func) {
     s.rounds = arena_array(ctx->arena, int64_t, s.cfg.loops.len);
     for (int32_t l = s.cfg.loops.len - 1; l >= 0; l--) {
         if (func->blocks.items[s.cfg.loops.items[l].header].cold) continue;
-        if (!has_inner(&s, l)) visit(&s, l);
-        if (s.rounds[l] && !bits_get(&s.gone, l)) add_rounds(func, &s.cfg, l, s.rounds[l]);
+        Work work = opt_work_of(func, &s.cfg, l);
+        if (!has_inner(&s, l) && !work.asks) visit(&s, l);
+        int64_t rounds = s.rounds[l] + (work.weight > FEW_ROUNDS ? work.weight - 1 : 0);
+        if (rounds && !bits_get(&s.gone, l)) add_rounds(func, &s.cfg, l, rounds);
         opt_poll_early(func, &s.cfg, l);
     }
 }

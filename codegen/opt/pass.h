@@ -66,6 +66,7 @@ void opt_bounds(PassContext *ctx, Func *func);
 void opt_ranges(PassContext *ctx, Func *func);
 void opt_peel(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
+void opt_work(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
 void opt_words(PassContext *ctx, Func *func);
 void opt_narrow(PassContext *ctx, Func *func);
