@@ -59,6 +59,11 @@ typedef struct CompileOptions {
         *allocator; /* of the compilation and the artifact; NULL: malloc. Outlives both */
 } CompileOptions;
 
+/* FastMath bits that float operations of a function follow. */
+static inline uint32_t cg_fastmath(const CompileOptions *options, const Func *func) {
+    return func->own_math ? func->fastmath : options->fastmath;
+}
+
 typedef struct Compilation Compilation;
 struct InstanceFiles; /* instance_files.h */
 

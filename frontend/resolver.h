@@ -99,8 +99,11 @@ typedef struct FunctionInfo {
         *defaults; /* one for each parameter (positional, then keyword-only); NULL: none */
     const Type *const
         *locals; /* for each local its declared type, or NULL (option locals); NULL: none has one */
-    bool weak_numbers; /* options of the callee's decorator that reach its meaning */
-    bool boundscheck, error_numpy, parallel;
+    /* Options that reach its meaning: those of its own decorator, or of the entry's where it has none. */
+    bool weak_numbers, boundscheck, error_numpy, parallel;
+    bool
+        own_math; /* its decorator says what may be done to float operations: `fastmath`, FastMath bits (codegen.h) */
+    uint32_t fastmath;
 } FunctionInfo;
 
 typedef enum DependencyKind {

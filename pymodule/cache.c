@@ -450,8 +450,7 @@ static const char *first_change(Replay *p, const Entry *e) {
         p->depth = 0;
         const Binding *b = at_path(p, d->path);
         if (PyErr_Occurred()) return "";
-        if (!b || !hash_equal(py_dependency_digest(p->r, d->kind, b), d->digest))
-            return d->path.bytes;
+        if (!b || !hash_equal(b->digest, d->digest)) return d->path.bytes;
     }
     return NULL;
 }
@@ -581,7 +580,7 @@ Spec *py_cache_find(JitCore *core, CompileRequest *q) {
         return NULL;
     }
     PyResolver r;
-    py_resolver_init(&r, core->state, core->py_func, &q->options.infer);
+    py_resolver_init(&r, core->state, core->py_func, &q->options);
     r.locals = core->locals;
     r.linked = core->linked;
     Compilation *c = cg_begin(&q->options, &r.base);

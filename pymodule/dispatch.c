@@ -397,7 +397,7 @@ static bool front(Attempt *a) {
 
 static void attempt_front(Attempt *a) {
     CompileRequest *q = a->q;
-    py_resolver_init(&a->resolver, a->core->state, a->core->py_func, &q->options.infer);
+    py_resolver_init(&a->resolver, a->core->state, a->core->py_func, &q->options);
     a->resolver.locals = a->core->locals;
     a->resolver.linked = a->core->linked;
     a->resolver.arch = q->options.arch;
@@ -620,7 +620,7 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
     q.options.infer.kernel = false;
     q.options.entry = ENTRY_UFUNC;
     PyResolver r;
-    py_resolver_init(&r, core->state, core->py_func, &q.options.infer);
+    py_resolver_init(&r, core->state, core->py_func, &q.options);
     r.locals = core->locals;
     r.linked = core->linked;
     Compilation *c = cg_begin(&q.options, &r.base);

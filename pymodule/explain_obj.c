@@ -84,7 +84,7 @@ static PyObject *diagnose(JitCore *core, const CompileOptions *options, Question
     CompileRequest request = {
         .keys = q->signature ? NULL : q->keys, .nkeys = q->nkeys, .signature = q->signature};
     request.options = *options;
-    py_resolver_init(&r, core->state, core->py_func, &request.options.infer);
+    py_resolver_init(&r, core->state, core->py_func, &request.options);
     r.locals = core->locals;
     r.linked = core->linked;
     Compilation *c = cg_begin(&request.options, &r.base);

@@ -59,26 +59,38 @@ static bool copy_attribute(PyObject *copy, PyObject *function, const char *name)
     return ok;
 }
 
-static PyObject *frozen_copy(PyObject *function) {
-    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
-    PyObject *globals = copy_globals(code, PyFunction_GetGlobals(function));
-    PyObject *copy = globals ? PyFunction_New((PyObject *)code, globals) : NULL;
-    PyObject *closure = PyFunction_GetClosure(function), *cells = NULL;
+/* A function of that code with these globals and cells (NULL: it has none), and what else `function` has. A new reference. */
+static PyObject *copy_function(PyObject *function, PyObject *globals, PyObject *cells) {
+    PyObject *copy = PyFunction_New(PyFunction_GetCode(function), globals);
     PyObject *defaults = py_function_defaults(function), *keywords = NULL;
     bool ok = copy && (defaults || !PyErr_Occurred()) &&
               copy_attribute(copy, function, "__name__") &&
               copy_attribute(copy, function, "__qualname__");
-    if (ok && closure)
-        ok = (cells = copy_cells(closure)) && PyFunction_SetClosure(copy, cells) == 0;
+    if (ok && cells) ok = PyFunction_SetClosure(copy, cells) == 0;
     if (ok && defaults) ok = PyFunction_SetDefaults(copy, defaults) == 0;
     if (ok) ok = (keywords = py_function_kwdefaults(function)) || !PyErr_Occurred();
     if (ok && keywords) ok = PyFunction_SetKwDefaults(copy, keywords) == 0;
-    Py_XDECREF(globals);
-    Py_XDECREF(cells);
     Py_XDECREF(defaults);
     Py_XDECREF(keywords);
     if (!ok) Py_CLEAR(copy);
     return copy;
+}
+
+static PyObject *frozen_copy(PyObject *function) {
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(function);
+    PyObject *globals = copy_globals(code, PyFunction_GetGlobals(function));
+    PyObject *closure = PyFunction_GetClosure(function);
+    PyObject *cells = globals && closure ? copy_cells(closure) : NULL;
+    bool ok = globals && (cells || !closure);
+    PyObject *copy = ok ? copy_function(function, globals, cells) : NULL;
+    Py_XDECREF(globals);
+    Py_XDECREF(cells);
+    return copy;
+}
+
+PyObject *py_function_twin(PyObject *function) {
+    return copy_function(function, PyFunction_GetGlobals(function),
+                         PyFunction_GetClosure(function));
 }
 
 bool py_core_freeze(JitCore *core) {

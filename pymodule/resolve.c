@@ -189,7 +189,8 @@ bool py_bind_function(PyResolver *r, Binding *b, PyObject *function) {
     b->kind = BIND_FUNCTION;
     PyObject *name = PyCode_Check(function) ? ((PyCodeObject *)function)->co_name
                                             : ((PyFunctionObject *)function)->func_name;
-    return py_str(r->arena, name, &b->name) && py_digest_function(r, function, &b->digest);
+    return py_str(r->arena, name, &b->name) && py_digest_function(r, function, &b->digest) &&
+           py_digest_options(r, function, &b->digest);
 }
 
 /* -- library objects --------------------------------------------------------------------------------- */
@@ -363,33 +364,11 @@ PyObject *py_function_of(ModState *state, PyObject *object) {
     return NULL;
 }
 
-/* The function that a call of `object` is compiled from, or NULL where it is none of ours; what is compiled is itself. */
-static PyObject *called_function(PyResolver *r, PyObject *object) {
-    PyObject *function = py_function_of(r->state, object);
-    PyObject *frozen = function && function != r->entry ? py_frozen_of(r->state, object) : NULL;
-    if (frozen) map_put(&r->frozen, map_key(frozen))->ptr = function;
-    return frozen ? frozen : function;
-}
-
-static PyObject *locals_of(ModState *state, PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    if (type == state->dispatcher_type) return py_locals_of_dispatcher(object);
-    if (type == state->ufunc_type) return py_locals_of_ufunc(object);
-    return type == state->kernel_type ? py_locals_of_kernel(object) : NULL;
-}
-
 /* Signatures that bind calls from compiled code: a list of texts, or NULL. */
 static PyObject *declared_of(ModState *state, PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     if (type == state->ufunc_type) return py_declared_of_ufunc(object);
     return type == state->kernel_type ? Py_XNewRef(py_declared_of_kernel(object)) : NULL;
-}
-
-/* Does the decorator say that a zero divisor gives inf, nan or 0? */
-static bool divides_as_numpy(ModState *state, PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    if (type == state->dispatcher_type) return py_options_of_dispatcher(object)->infer.error_numpy;
-    return type == state->ufunc_type;
 }
 
 /* -- any object ------------------------------------------------------------------------------------- */
@@ -504,8 +483,10 @@ static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) 
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
-    PyObject *function = called_function(r, object);
+    PyObject *function = PyFunction_Check(object) ? NULL : py_callee_of(r, object);
+    if (!function && PyErr_Occurred()) return false;
     if (function) {
+        b->handle = function; /* whatever wraps it */
         PyObject *declared = declared_of(state, object);
         bool bound = !PyErr_Occurred() && py_bind_function(r, b, function) &&
                      (!declared || py_read_declared(r, b, declared));
@@ -545,7 +526,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     int found = py_bind_library(r, b, object);
     if (found) return found > 0;
     if (PyFunction_Check(object) && (found = bind_named_object(r, b, object))) return found > 0;
-    if (PyFunction_Check(object)) return py_bind_function(r, b, object);
+    if (PyFunction_Check(object))
+        return (b->handle = py_callee_of(r, object)) && py_bind_function(r, b, object);
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;
     if ((found = py_bind_of_c(r, b, object))) return found > 0;
@@ -579,17 +561,6 @@ const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
     b->object = given;
     if (!classify(r, b, object, path) || !known_by_overloads(r, b, object)) return NULL;
     b->stand_in = ufunc && ufunc != object;
-    if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
-        PyObject *function = called_function(r, object);
-        if (function) b->handle = function;
-        if (divides_as_numpy(r->state, object))
-            map_put(&r->numpy_errors, map_key(b->handle))->num = 1;
-        PyObject *locals = locals_of(r->state, object);
-        if (locals) map_put(&r->callee_locals, map_key(function))->ptr = locals;
-        if (Py_TYPE(object) == r->state->dispatcher_type)
-            map_put(&r->callee_parallel, map_key(function))->num =
-                1 + py_dispatcher_is_parallel(object);
-    }
     map_put(&r->bindings, map_key(object))->ptr = b;
     Str *where = arena_new(r->arena, Str);
     *where = path;
@@ -605,27 +576,9 @@ static const Binding *missing(PyResolver *r) {
     return b;
 }
 
-/* The digest of a dependency: options of a function's decorator belong to its code, but not to its name. */
-Hash128 py_dependency_digest(PyResolver *r, DependencyKind kind, const Binding *b) {
-    if (kind != DEP_CODE) return b->digest;
-    MapValue *parallel = map_find(&r->callee_parallel, map_key(b->handle));
-    MapValue *locals = map_find(&r->callee_locals, map_key(b->handle));
-    Hasher h;
-    hash_init(&h);
-    hash_update(&h, &b->digest, sizeof b->digest);
-    hash_u64(&h, map_find(&r->numpy_errors, map_key(b->handle)) != NULL);
-    hash_u64(&h, parallel ? parallel->num : 0);
-    PyObject *text = locals ? PyObject_Str(locals->ptr) : NULL;
-    const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
-    if (bytes) hash_update(&h, bytes, strlen(bytes));
-    Py_XDECREF(text);
-    if (locals && !bytes) PyErr_Clear(); /* another digest: it is compiled again */
-    return hash_final(&h);
-}
-
 static const Binding *logged(PyResolver *r, DependencyKind kind, Str path, const Binding *b) {
     if (!b) return NULL;
-    Dependency d = {kind, path, py_dependency_digest(r, kind, b)};
+    Dependency d = {kind, path, b->digest};
     vec_push(r->arena, &r->base.log, d);
     if (kind != DEP_CODE) py_log_alias(r, path, b);
     return b;
@@ -835,8 +788,7 @@ static const Type *declared_type(PyResolver *r, PyObject *declared) {
 
 /* Enters what the option locals says of the function's variables. false: an exception or a diagnostic. */
 static bool declare_locals(PyResolver *r, PyObject *function, FunctionInfo *info) {
-    MapValue *callee = map_find(&r->callee_locals, map_key(function));
-    PyObject *locals = callee ? callee->ptr : function == r->entry ? r->locals : NULL;
+    PyObject *locals = py_callee_locals(r, function);
     if (!locals) return true;
     CodeUnit *code = arena_new(r->arena, CodeUnit);
     *code = *info->code;
@@ -875,12 +827,7 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     FunctionInfo *info = arena_new(r->arena, FunctionInfo);
     info->code = py_code_unit(r->arena, py_code_of(function), function, r->keep);
     if (!info->code || !declare_locals(r, function, info)) return NULL;
-    info->weak_numbers = !r->options.strong_numbers;
-    info->boundscheck = !r->options.no_boundscheck;
-    info->error_numpy = r->options.error_numpy || map_find(&r->numpy_errors, map_key(function));
-    MapValue *parallel =
-        map_find(&r->callee_parallel, map_key(function)); /* a plain one does as the entry */
-    info->parallel = parallel ? parallel->num == 2 : r->options.parallel;
+    py_callee_options(r, function, info);
     Str path = path_of(r, binding);
     Str *kept = arena_new(r->arena, Str);
     *kept = path;
@@ -952,7 +899,7 @@ static int resolve_subclass(void *user, const ExceptionClass *of, const Exceptio
 }
 
 void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
-                      const InferOptions *options) {
+                      const CompileOptions *options) {
     memset(r, 0, sizeof *r);
     r->base = (Resolver){.user = r,
                          .global = resolve_global,
@@ -969,7 +916,8 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
     r->state = state;
     py_overloads_init(r);
     r->entry = entry;
-    r->options = *options;
+    r->options = options->infer;
+    r->fastmath = options->fastmath;
 }
 
 bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
@@ -980,10 +928,8 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->infos, r->arena);
     map_init(&r->paths, r->arena);
     map_init(&r->codes, r->arena);
-    map_init(&r->callee_locals, r->arena);
+    map_init(&r->callees, r->arena);
     map_init(&r->frozen, r->arena);
-    map_init(&r->callee_parallel, r->arena);
-    map_init(&r->numpy_errors, r->arena);
     r->keep = PyList_New(0);
     r->held = PyList_New(0);
     r->links = r->linked ? PySequence_List(r->linked) : PyList_New(0);

@@ -101,12 +101,13 @@ int py_bind_wrapped(PyResolver *r, Binding *b, PyObject *object) {
     int found = function && PyFunction_Check(function);
     PyObject *declared = NULL;
     if (found && py_get_optional(object, "_quern_signature", &declared) < 0) found = -1;
-    if (found > 0 && !py_bind_function(r, b, function)) found = -1;
+    if (found > 0 &&
+        (!(b->handle = py_callee_of(r, function)) || !py_bind_function(r, b, b->handle)))
+        found = -1;
     if (found > 0 && declared && PyList_Check(declared) && !py_read_declared(r, b, declared))
         found = -1;
     Py_XDECREF(declared);
-    if (found > 0) b->handle = function; /* the wrapper, which is kept, keeps it */
-    Py_XDECREF(function);
+    Py_XDECREF(function); /* the wrapper, which is kept, keeps it */
     return found;
 }
 

@@ -273,6 +273,14 @@ bool py_digest_function(struct PyResolver *r, PyObject *function, Hash128 *out);
 bool py_digest_exception(PyObject *cls, Binding *b);
 void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest); /* adds to it */
 
+/* Options that a callee follows: of its own decorator, or of the entry's. */
+typedef struct CalleeOptions {
+    PyObject *
+        locals; /* its option locals: {variable: text of its type, or an error}; or NULL. Borrowed */
+    bool strong, unchecked, error_numpy, parallel;
+    uint32_t fastmath;
+} CalleeOptions;
+
 /* -- resolve.c -- */
 typedef struct PyResolver {
     Resolver base;
@@ -280,15 +288,13 @@ typedef struct PyResolver {
     Compilation *compilation;
     Arena *arena;
     TypeTable *types;
-    PyObject *keep;      /* a list: every object the compilation knows by handle */
-    PyObject *held;      /* the same, of what its code does not keep alive */
-    Map bindings;        /* object -> Binding */
-    Map infos;           /* function -> FunctionInfo */
-    Map numpy_errors;    /* functions whose decorator says error_model='numpy', as ufuncs do */
-    Map callee_parallel; /* function of a dispatcher -> 2 where it has the option, else 1 */
+    PyObject *keep; /* a list: every object the compilation knows by handle */
+    PyObject *held; /* the same, of what its code does not keep alive */
+    Map bindings;   /* object -> Binding */
+    Map infos;      /* function -> FunctionInfo */
+    Map callees;    /* function -> its CalleeOptions */
     Map frozen; /* function with the globals of its compilation -> the program's own: frozen.c */
-    Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */
-    PyObject *locals;  /* that of the entry, or NULL; borrowed */
+    PyObject *locals; /* that of the entry, or NULL; borrowed */
     bool calls_declared;
     const char *arch; /* CompileOptions.arch */
     bool closed;      /* CompileOptions.closed */
@@ -300,18 +306,17 @@ typedef struct PyResolver {
         arguments; /* functions and constants that are arguments, or stand in them: paths "a:0", "a:1" */
     Map codes;            /* code handle -> path of its function */
     InferOptions options; /* of the entry: plain callees inherit them */
+    uint32_t fastmath;    /* the same */
     PyObject *entry;      /* borrowed */
     int nesting;          /* of the tuple being bound */
 } PyResolver;
 /* Of quern/library, with a slash at its end: beside the extension. Empty: it is not known. */
 Str py_library_folder(ModState *state);
 void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry,
-                      const InferOptions *options);
+                      const CompileOptions *options);
 /* After cg_begin: the resolver's memory is the compilation's. false: exception. */
 bool py_resolver_attach(PyResolver *resolver, Compilation *compilation);
 void py_resolver_close(PyResolver *resolver);
-/* Of an answer that the resolver has given. */
-Hash128 py_dependency_digest(PyResolver *resolver, DependencyKind kind, const Binding *binding);
 const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
 /* One that is an argument. */
 const Binding *py_bind_argument(PyResolver *resolver, PyObject *object);
@@ -359,6 +364,14 @@ void py_digest_instances(PyResolver *r, Binding *b);
 Str py_type_text(PyResolver *r, const Type *type);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
 PyObject *py_function_of(ModState *state, PyObject *object);
+/* -- callees.c -- */
+/* The function that a call of `object`, a function or what a decorator made of one, is compiled from: borrowed. NULL: it is none of ours, or
+ * an exception. */
+PyObject *py_callee_of(PyResolver *r, PyObject *object);
+void py_callee_options(PyResolver *r, PyObject *function, FunctionInfo *info);
+PyObject *py_callee_locals(PyResolver *r, PyObject *function); /* borrowed, or NULL */
+/* Adds these options to the digest of a function, which is a callee. false: exception. */
+bool py_digest_options(PyResolver *r, PyObject *function, Hash128 *digest);
 
 /* -- raise.c -- */
 /* With its place, source line and notes. NULL: exception. */

@@ -428,6 +428,10 @@ PyObject *py_frozen_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.frozen;
 }
 
+const CompileOptions *py_options_of_ufunc(PyObject *ufunc) {
+    return &data_of(ufunc)->core.options;
+}
+
 PyObject *py_locals_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.locals;
 }

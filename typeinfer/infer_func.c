@@ -560,6 +560,12 @@ static void make_generator(Ti *ti, Instance *inst, Func *f) {
     f->parallel = false;
 }
 
+/* Options of the callee's decorator that reach its code; the entry's are those of the compilation. */
+static void take_options(Func *f, const FunctionInfo *info) {
+    f->unchecked = !info->boundscheck;
+    f->own_math = info->own_math, f->fastmath = info->fastmath;
+}
+
 Func *instance_typed(Ti *ti, Instance *inst) {
     if (inst->typed) return inst->typed;
     if (inst->known) return known_typed(ti, inst);
@@ -569,6 +575,7 @@ Func *instance_typed(Ti *ti, Instance *inst) {
     f->user_name = code->name;
     f->file = code->file;
     f->parallel = ti_is_parallel(ti, inst);
+    if (inst->serial != 0) take_options(f, inst->info);
     f->result = lower_type(ti, inst->result.type);
     f->weak_result = inst->result.type;
     typed_params(ti, inst, f);

@@ -21,14 +21,21 @@ static const Str parameter_names[MAX_OPERANDS] = {
 
 const Binding *row_function(Infer *in, Str name, int32_t n) {
     Ti *ti = in->ti;
-    Str key = str_printf(ti->arena, "row:" STR_FMT "/%d", STR_ARG(name), (int)n);
+    const FunctionInfo *user = in->inst->serial ? in->inst->info : &(FunctionInfo){0};
+    Str key = str_printf(ti->arena, "row:" STR_FMT "/%d%d%d%d:%u", STR_ARG(name), (int)n,
+                         in->strong, in->error_numpy, user->own_math, (unsigned)user->fastmath);
     MapValue *slot = map_put_str(&ti->objects, key);
     if (slot->ptr) return slot->ptr;
     RowFunction *row = arena_new(ti->arena, RowFunction);
     row->binding = (Binding){.kind = BIND_FUNCTION, .name = name};
     row->code = (CodeUnit){.name = name, .qualname = name, .nargs = n, .nposonly = n, .nlocals = n};
     row->code.local_names = parameter_names;
-    row->info = (FunctionInfo){.code = &row->code, .weak_numbers = !in->strong};
+    row->info = (FunctionInfo){.code = &row->code,
+                               .weak_numbers = !in->strong,
+                               .boundscheck = true,
+                               .error_numpy = in->error_numpy,
+                               .own_math = user->own_math,
+                               .fastmath = user->fastmath};
     slot->ptr = &row->binding;
     return &row->binding;
 }

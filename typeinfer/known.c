@@ -97,6 +97,7 @@ static void put_options(const Ti *ti, const FunctionInfo *info, StrBuf *key) {
         info->weak_numbers, info->boundscheck, info->error_numpy, info->parallel,    o->debug};
     for (size_t i = 0; i < countof(all); i++)
         buf_printf(key, "%d", all[i]);
+    if (info->own_math) buf_printf(key, "m%u", (unsigned)info->fastmath);
     buf_printf(key, ",%lld;", (long long)ti->resolver->noverloads);
 }
 

@@ -64,10 +64,10 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     bool entry = inst->serial == 0;
     Infer *in = arena_new(ti->arena, Infer);
     *in = (Infer){.ti = ti, .inst = inst, .arena = ti->arena, .types = ti->types, .f = f};
-    in->strong = o->strong_numbers || (!entry && !inst->info->weak_numbers);
+    in->strong = entry ? o->strong_numbers : !inst->info->weak_numbers;
     in->guards = o->debug || (target_is_host(o->target) && !o->kernel);
-    in->bounds = !o->no_boundscheck && (entry || inst->info->boundscheck);
-    in->error_numpy = o->error_numpy || (!entry && inst->info->error_numpy);
+    in->bounds = entry ? !o->no_boundscheck : inst->info->boundscheck;
+    in->error_numpy = entry ? o->error_numpy : inst->info->error_numpy;
     in->kernel = o->kernel;
     in->parallel = ti_is_parallel(ti, inst);
     in->unrolled = unroll_any(ti, inst);

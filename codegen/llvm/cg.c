@@ -46,7 +46,7 @@ static void make_types(Cg *cg) {
     cg->context_type = LLVMStructTypeInContext(cg->context, fields, countof(fields), false);
 }
 
-static unsigned fast_math_flags(const CompileOptions *o, const Target *target) {
+static unsigned fast_math_flags(const Cg *cg, uint32_t ours) {
     static const struct {
         unsigned ours, llvm;
     } rows[] = {{FM_NNAN, LLVMFastMathNoNaNs},
@@ -58,8 +58,9 @@ static unsigned fast_math_flags(const CompileOptions *o, const Target *target) {
                 {FM_REASSOC, LLVMFastMathAllowReassoc}};
     unsigned flags = 0;
     for (int i = 0; i < countof(rows); i++)
-        flags |= o->fastmath & rows[i].ours ? rows[i].llvm : 0;
-    return flags | (target->contracts && !o->no_fma ? LLVMFastMathAllowContract : 0);
+        flags |= ours & rows[i].ours ? rows[i].llvm : 0;
+    bool contracts = cg->target->contracts && !cg->options->no_fma;
+    return flags | (contracts ? LLVMFastMathAllowContract : 0);
 }
 
 /* Are there objects, whose fields are read? */
@@ -127,7 +128,7 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
     cg->mod = LLVMModuleCreateWithNameInContext("quern", cg->context);
     cg->b = LLVMCreateBuilderInContext(cg->context);
     make_types(cg);
-    cg->fast_math = fast_math_flags(options, cg->target);
+    cg->fast_math = fast_math_flags(cg, options->fastmath);
     cg->raises = cg->target->raises(options);
     cg->features = "";
     make_weights(cg);
@@ -408,8 +409,10 @@ void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value) {
 }
 
 Value cg_fast(Cg *cg, Value value) {
-    if (cg->fast_math && LLVMIsAInstruction(value) && LLVMCanValueUseFastMathFlags(value))
-        LLVMSetFastMathFlags(value, cg->fast_math);
+    bool own = cg->f && cg->f->ir->own_math;
+    unsigned flags = own ? fast_math_flags(cg, cg->f->ir->fastmath) : cg->fast_math;
+    if (flags && LLVMIsAInstruction(value) && LLVMCanValueUseFastMathFlags(value))
+        LLVMSetFastMathFlags(value, flags);
     return value;
 }
 

@@ -171,7 +171,7 @@ struct Cg {
     LLVMMetadataRef shared, kept; /* kernels of blocks: shared arrays, slots of work-items */
     bool
         whole_strides; /* strides of aligned arrays are multiples of the alignment: NumPy has seen to it */
-    unsigned fast_math; /* LLVM's flags for the options */
+    unsigned fast_math; /* LLVM's flags for the options, which functions without their own follow */
     bool raises;        /* does the target let this code raise? */
     bool closes;        /* are there frames of generators that are closed? */
     bool owns;          /* is there an array whose references are counted? */

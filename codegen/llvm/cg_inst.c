@@ -540,7 +540,7 @@ static void lower_jump(Cg *cg, Ref ref) {
     bool cold = f->ir->blocks.items[to].cold;
     bool innermost = loop >= 0 && is_innermost(&f->cfg, loop);
     Sum sum = SUM_NONE;
-    if (innermost && !(cg->options->fastmath & FM_REASSOC))
+    if (innermost && !(cg_fastmath(cg->options, f->ir) & FM_REASSOC))
         sum = sum_of(f, &f->cfg.loops.items[loop]);
     cg_mark_loop(cg, branch,
                  (LoopHints){.rolled = cold || (sum == SUM_OF_ELEMENTS && cg->target->is_host) ||

@@ -86,7 +86,7 @@ static bool look_at(Divisors *d, Ref ref) {
     case OP_lib: return pure_row(inst);
     case OP_phi: /* sums of floats have an order, which keeps them from being vectorised */
         return inst->block != d->counted->header || type_is_int(inst->type) ||
-               inst->type->kind == TY_bool || (d->ctx->options->fastmath & FM_REASSOC);
+               inst->type->kind == TY_bool || (cg_fastmath(d->ctx->options, d->func) & FM_REASSOC);
     case OP_floordiv:
     case OP_mod: return constant(d->func, ir_arg(d->func, ref, 1));
     case OP_pow: return false;
@@ -166,7 +166,7 @@ static bool is_root_or_magnitude(const Func *func, Ref ref) {
 /* Exact and cheap: both copies must see the same divisor, which fast-math only promises where nothing is computed. */
 static bool can_compute_ahead(const Divisors *d, Ref ref) {
     const Inst *inst = ir_inst(d->func, ref);
-    bool exact = !d->ctx->options->fastmath || !is_float(d->func, ref);
+    bool exact = !cg_fastmath(d->ctx->options, d->func) || !is_float(d->func, ref);
     switch ((int)inst->op) {
     case OP_cast:
     case OP_eq:
@@ -366,7 +366,8 @@ static Ref shall_test(const Divisors *d, Builder *b, const Strip *strip) {
             apart = b_op2(b, OP_or, boolean, apart, b_op2(b, OP_same_array, boolean, from, to));
         all = both(b, all, apart);
     }
-    if (!d->ctx->options->infer.no_boundscheck || !d->loads.len) return all;
+    bool unchecked = func->unchecked || d->ctx->options->infer.no_boundscheck;
+    if (!unchecked || !d->loads.len) return all;
     Ref last = b_op2(b, OP_sub, i64, strip->stop, ir_const_int(func, i64, 1));
     for (int32_t i = 0; i < d->loads.len; i++) {
         all = inside_axes(d, b, d->loads.items[i], strip->start, all);

@@ -182,11 +182,8 @@ Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const
     Arena *arena = module->arena;
     const Func *old = from->func;
     *e = *from;
-    e->func = ir_func_new(module, free_name(module, old, what), true);
+    e->func = ir_func_part(old, free_name(module, old, what));
     Func *func = e->func;
-    func->user_name = old->user_name;
-    func->file = old->file;
-    func->part = true;
     func->nparams = n;
     func->result = result;
     func->param_types = arena_copy(arena, types, sizeof *types * (size_t)n);

@@ -102,13 +102,9 @@ static void make_function(Outline *o) {
     Module *module = o->ctx->module;
     Arena *arena = module->arena;
     Func *from = o->from;
-    o->to = ir_func_new(
-        module,
-        str_printf(arena, STR_FMT ".checked%d", STR_ARG(from->name), (int)module->funcs.len), true);
+    o->to = ir_func_part(
+        from, str_printf(arena, STR_FMT ".checked%d", STR_ARG(from->name), (int)module->funcs.len));
     Func *to = o->to;
-    to->user_name = from->user_name;
-    to->file = from->file;
-    to->part = true;
     to->nparams = o->inputs.len;
     Str *names = arena_array(arena, Str, o->inputs.len + 1);
     const Type **types = arena_array(arena, const Type *, o->inputs.len + 1);

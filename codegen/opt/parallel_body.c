@@ -258,10 +258,7 @@ static Func *new_function(Region *r) {
     Module *module = r->ctx->module;
     Str name = str_printf(module->arena, STR_FMT ".parallel%d", STR_ARG(r->func->name),
                           (int)module->funcs.len);
-    Func *to = ir_func_new(module, name, true);
-    to->user_name = r->func->user_name;
-    to->part = true;
-    to->file = r->func->file;
+    Func *to = ir_func_part(r->func, name);
     to->result = type_scalar(module->types, TY_none);
     for (int32_t i = 1; i < r->func->spans.len; i++)
         vec_push(module->arena, &to->spans, r->func->spans.items[i]);

@@ -223,14 +223,9 @@ static void make_end(Build *b) {
 static void new_function(Build *b) {
     Module *module = b->p->ctx->module;
     Func *from = b->from;
-    b->to = ir_func_new(
-        module,
-        str_printf(module->arena, STR_FMT ".items%d", STR_ARG(from->name), (int)module->funcs.len),
-        true);
+    b->to = ir_func_part(from, str_printf(module->arena, STR_FMT ".items%d", STR_ARG(from->name),
+                                          (int)module->funcs.len));
     Func *to = b->to;
-    to->user_name = from->user_name;
-    to->file = from->file;
-    to->part = true;
     to->result = type_scalar(module->types, TY_none);
     for (int32_t i = 1; i < from->spans.len; i++)
         vec_push(module->arena, &to->spans, from->spans.items[i]);

@@ -67,6 +67,16 @@ Func *ir_func_new(Module *module, Str name, bool typed) {
     return func;
 }
 
+Func *ir_func_part(const Func *whole, Str name) {
+    Func *func = ir_func_new(whole->module, name, true);
+    func->user_name = whole->user_name;
+    func->file = whole->file;
+    func->part = true;
+    func->unchecked = whole->unchecked;
+    func->own_math = whole->own_math, func->fastmath = whole->fastmath;
+    return func;
+}
+
 int32_t ir_block_new(Func *func) {
     vec_push(func->module->arena, &func->blocks, (Block){0});
     return func->blocks.len - 1;

@@ -266,6 +266,11 @@ struct Func {
         parallel; /* typed: its loops over prange and its whole-array work may use several threads */
     bool
         skipped; /* passes and code generation leave it alone, and nothing is inlined of it: `made` */
+    bool
+        unchecked; /* typed: nothing tests the indices of its accesses, whatever the entry's option says */
+    bool
+        own_math; /* typed: float operations follow `fastmath`, not the option of the compilation */
+    uint32_t fastmath;
     uint64_t
         kept; /* the same number, the same function, as inference made it: ir_keep.h; 0: none */
     const void *
@@ -314,6 +319,8 @@ struct Module {
 
 Module *ir_module_new(Arena *arena, DiagList *diags);
 Func *ir_func_new(Module *module, Str name, bool typed);
+/* A typed function that runs a piece of `whole`, of which it has the file, the names and what float operations may become. */
+Func *ir_func_part(const Func *whole, Str name);
 int32_t ir_block_new(Func *func);
 /* Appends to `block` (before nothing: the caller keeps phis first and the terminator last). The new
  * instruction has no type, span 0, no error successor. The pointer `ir_inst` is invalidated. */

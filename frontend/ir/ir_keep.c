@@ -249,6 +249,7 @@ static void take_func(const Taker *t, Func *to, const KeptFunc *from) {
     to->user_name = f->user_name, to->file = f->file;
     to->kept = f->kept;
     to->part = f->part, to->again = f->again, to->parallel = f->parallel;
+    to->unchecked = f->unchecked, to->own_math = f->own_math, to->fastmath = f->fastmath;
     to->nparams = f->nparams, to->param_names = f->param_names;
     to->param_types = arena_array(arena, const Type *, f->nparams + 1);
     for (int32_t i = 0; i < f->nparams; i++)

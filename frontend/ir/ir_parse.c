@@ -438,6 +438,12 @@ static bool parse_header(Parser *p) {
         return lex_fail(&p->x, "'typed' or 'untyped' expected");
     p->func->part = lex_accept_word(&p->x, "part");
     p->func->parallel = lex_accept_word(&p->x, "parallel");
+    p->func->unchecked = lex_accept_word(&p->x, "unchecked");
+    if ((p->func->own_math = lex_accept_word(&p->x, "fastmath"))) {
+        int64_t flags;
+        if (!lex_int(&p->x, &flags)) return false;
+        p->func->fastmath = (uint32_t)flags;
+    }
     if (p->func->typed && !p->func->param_types)
         p->func->param_types = arena_array(p->arena, const Type *, p->func->nparams);
     if (lex_accept_word(&p->x, "file") && !lex_string(&p->x, &p->func->file)) return false;

@@ -467,6 +467,8 @@ void ir_print_func(StrBuf *out, const Func *func) {
     buf_str(out, func->typed ? " typed" : " untyped");
     if (func->part) buf_str(out, " part");
     if (func->parallel) buf_str(out, " parallel");
+    if (func->unchecked) buf_str(out, " unchecked");
+    if (func->own_math) buf_printf(out, " fastmath %u", (unsigned)func->fastmath);
     if (func->file.len) {
         buf_str(out, " file ");
         ir_print_quoted(out, func->file);

@@ -221,8 +221,7 @@ static bool add_func(Text *t, Str name, const char *from, const char *to) {
     TextFunc *f = arena_new(arena, TextFunc);
     f->name = name;
     f->defaults = arena_array(arena, const Binding *, code->nargs + code->nkwonly + 2);
-    f->info = (FunctionInfo){
-        .code = code, .defaults = f->defaults, .weak_numbers = true, .boundscheck = true};
+    f->info = (FunctionInfo){.code = code, .defaults = f->defaults};
     f->binding = (Binding){.kind = BIND_FUNCTION, .handle = f, .name = name};
     f->binding.digest = hash_bytes(text.bytes, (size_t)text.len);
     vec_push(arena, &t->funcs, f);
@@ -350,6 +349,13 @@ static int text_subclass(void *user, const ExceptionClass *of, const ExceptionCl
     return 0;
 }
 
+/* None has a decorator of its own: options of the entry are those of all. */
+static void follow_options(const InferOptions *options, FunctionInfo *info) {
+    info->weak_numbers = !options->strong_numbers;
+    info->boundscheck = !options->no_boundscheck;
+    info->error_numpy = options->error_numpy;
+}
+
 TextProgram *text_program(Module *module, const char *text, DiagList *diags) {
     Text *t = arena_new(module->arena, Text);
     t->module = module;
@@ -364,6 +370,8 @@ TextProgram *text_program(Module *module, const char *text, DiagList *diags) {
                                      .library = text_library,
                                      .subclass = text_subclass};
     if (!read_functions(t, text) || !read_directives(t, text)) return NULL;
+    for (int32_t i = 0; i < t->funcs.len; i++)
+        follow_options(&t->program.request.options, &t->funcs.items[i]->info);
     t->program.request.function = &t->funcs.items[0]->binding;
     return &t->program;
 }
