@@ -24,6 +24,9 @@ typedef struct CoreAxes {
     int16_t length[MAX_CORE_AXES];   /* operand after operand: equal numbers are equal lengths */
 } CoreAxes;
 
+/* Options that a decorator names: where compiled code calls the function, its own count, and else those of the entry. */
+enum OwnOption { OWN_ERROR_MODEL = 1, OWN_FASTMATH = 2, OWN_BOUNDSCHECK = 4 };
+
 typedef struct CompileOptions {
     InferOptions
         infer; /* meaning: typeinfer/typeinfer.h (target, boundscheck, error model, debug ...) */
@@ -33,10 +36,11 @@ typedef struct CompileOptions {
     const struct CodeOwner *c_owner; /* ENTRY_C: outlives the code */
     int opt_level;                   /* 0..3; default 3 */
     uint32_t fastmath;               /* FastMath bits */
-    bool no_fma;                     /* GPUs: do not contract */
-    bool lineinfo;                   /* PTX: say which line of the program an instruction is of */
-    bool no_vector_math;             /* CPU: scalar libm only */
-    bool general_variant;            /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
+    uint32_t own;         /* OwnOption bits; nothing to the code of the function as an entry */
+    bool no_fma;          /* GPUs: do not contract */
+    bool lineinfo;        /* PTX: say which line of the program an instruction is of */
+    bool no_vector_math;  /* CPU: scalar libm only */
+    bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
     bool
         any_divisor; /* kernels: nobody tests at the launch that ints that something is divided by are above zero */
     bool keep_text;   /* fill text_llvm, text_asm ... */

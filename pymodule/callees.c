@@ -1,7 +1,7 @@
 /* callees.c - what compiled code that calls a decorated function compiles, and with which options.
  *
  * The compiler knows functions by their handles. A program may decorate one function several times, with options that reach its
- * meaning: error_model, locals, parallel, boundscheck, fastmath. The first that a compilation meets has the function itself for
+ * meaning: error_model, locals, parallel, boundscheck, fastmath. What it does not name is as the entry has it. The first that a compilation meets has the function itself for
  * a handle; one with other options gets a twin of it: the same code, globals and cells under another handle. */
 #include "pymodule/state.h"
 #include "pymodule/dispatch.h"
@@ -31,13 +31,16 @@ static CalleeOptions wanted(PyResolver *r, PyObject *object) {
     const CompileOptions *own = options_of(r->state, object);
     o.locals = locals_of(r->state, object);
     if (!own) return o;
-    bool kernel = entry->kernel || !target_is_host(entry->target);
     o.strong |= own->infer.strong_numbers;
-    o.error_numpy = own->infer.error_numpy || (kernel && entry->error_numpy);
     if (Py_TYPE(object) == r->state->dispatcher_type) o.parallel = own->infer.parallel;
-    if (kernel) return o;
-    o.unchecked |= own->infer.no_boundscheck;
-    o.fastmath = own->fastmath;
+    if (entry->kernel || !target_is_host(entry->target)) {
+        o.error_numpy |= own->infer.error_numpy;
+        return o;
+    }
+    bool ufunc = Py_TYPE(object) == r->state->ufunc_type; /* zero divisors give inf, nan or 0 */
+    if (ufunc || own->own & OWN_ERROR_MODEL) o.error_numpy = own->infer.error_numpy;
+    if (own->own & OWN_BOUNDSCHECK) o.unchecked = own->infer.no_boundscheck;
+    if (own->own & OWN_FASTMATH) o.fastmath = own->fastmath;
     return o;
 }
 

@@ -843,6 +843,7 @@ static const OptionRow option_rows[] = {
     OPTION("cache", keep_object, 'b'),
     OPTION("opt_level", opt_level, 'i'),
     OPTION("fastmath", fastmath, 'u'),
+    OPTION("own", own, 'u'),
     OPTION("no_fma", no_fma, 'b'),
     OPTION("lineinfo", lineinfo, 'b'),
     OPTION("all_params", all_params, 'b'),

@@ -58,6 +58,9 @@ def _whole(name, value, low, high):
     return value
 
 
+_OWN = {"error_model": 1, "fastmath": 2, "boundscheck": 4}  # enum OwnOption: what callees do not take from who calls them
+
+
 def _compile_options(options):
     """The options that reach the compiler, as _quern's numbers."""
     error_model = options.get("error_model", "python")
@@ -69,6 +72,7 @@ def _compile_options(options):
     opt = options.get("opt") if options.get("_opt_level") is None else options["_opt_level"]
     return {
         "fastmath": _fastmath(options.get("fastmath", False)),
+        "own": sum(bit for name, bit in _OWN.items() if options.get(name) is not None),
         "error_numpy": error_model == "numpy",
         "parallel": bool(options.get("parallel")),
         "cache": bool(options.get("cache")),
@@ -236,7 +240,9 @@ def declared_later(make, function, name, signatures):
 def jit(signature_or_function=None, **options):
     """Compile a function for the CPU when it is first called, or at once for the signatures given.
 
-    Where the compiler refuses, the Python function runs, after one warning; nopython=True raises instead."""
+    Where the compiler refuses, the Python function runs, after one warning; nopython=True raises instead. The options error_model, fastmath
+    and boundscheck count for the function itself, whoever calls it; what it does not say, a call from compiled code has from the
+    function that Python called."""
     _check("jit", options, _JIT_OPTIONS)
     if options.get("nopython") and options.get("forceobj"):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True: the first one asks for compiled code, the "

@@ -39,12 +39,13 @@ def dot(a, b):
     return s
 
 
+njit_checked = njit(boundscheck=True)(element)
 NUMBERS = np.random.default_rng(0).standard_normal(10_000) * 10.0 ** np.random.default_rng(1).integers(-10, 10, 10_000)
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_one_function_with_two_error_models(first):
-    functions = [njit(divide), njit(error_model="numpy")(divide)]
+    functions = [njit(divide), njit(error_model="numpy")(divide)]  # the first takes the entry's, which is Python's
     one, other = functions[first], functions[1 - first]
 
     @njit
@@ -81,11 +82,12 @@ def test_a_plain_function_is_not_what_a_decorator_made_of_it():
 
 
 def test_callees_of_an_entry_that_divides_as_numpy():
-    loud = njit(divide)
+    loud = njit(error_model="python")(divide)
     quiet_entry = njit(error_model="numpy")(lambda a, b: loud(a, b))
     with pytest.raises(ZeroDivisionError):
         quiet_entry(1.0, 0.0)
-    assert njit(error_model="numpy")(lambda a, b: divide(a, b))(1.0, 0.0) == math.inf  # no decorator: as the entry
+    for silent in divide, njit(divide):  # which do not say what they want: as the entry
+        assert njit(error_model="numpy")(lambda a, b: silent(a, b))(1.0, 0.0) == math.inf
     ufunc = vectorize(["float64(float64, float64)"])(divide)
     assert njit(lambda a, b: ufunc(a, b))(1.0, 0.0) == math.inf
     with pytest.raises(ZeroDivisionError):
@@ -110,6 +112,8 @@ def test_an_unchecked_callee_of_a_checked_function():
     assert apart(a, 1, 2) == (1, 2)
     with pytest.raises(IndexError):
         apart(a, 1, 3)
+    with pytest.raises(IndexError):
+        njit(boundscheck=False)(lambda a, i: njit_checked(a, i))(a, 3)
     base = np.arange(10)
     assert njit(lambda a, i: free(a, i))(base[:3], 3) == 3  # the next element of the array that it is a part of
 
@@ -119,7 +123,7 @@ def environment(**more):
 
 
 def test_FLT_compensation_outlives_a_fast_caller():
-    exact = njit(two_sum)
+    exact = njit(fastmath=False)(two_sum)
 
     @njit(fastmath=True)
     def compensated(x):
@@ -130,7 +134,7 @@ def test_FLT_compensation_outlives_a_fast_caller():
         return s + rest
     assert compensated(NUMBERS) == math.fsum(NUMBERS)
 
-    @njit
+    @njit(fastmath=False)
     def arrays(a, b):
         s = a + b
         t = s - a

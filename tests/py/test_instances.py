@@ -102,7 +102,7 @@ def test_COMP_other_constants_options_and_types_are_other_instances(monkeypatch)
     def of(k, x, **options):
         space = {}
         exec(source.format(k=k), space)
-        h = njit(space["helper"])
+        h = njit(**options)(space["helper"])
         caller = {"h": h}
         exec("def f(x): return h(x) + 1", caller)
         f = njit(**options)(caller["f"])
