@@ -393,7 +393,6 @@ const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher);
 bool py_link(PyResolver *r, Artifact *artifact); /* resolve_foreign.c */
 /* What the option locals of each says (borrowed), or NULL. */
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
-bool py_dispatcher_is_parallel(PyObject *dispatcher);
 PyObject *py_locals_of_ufunc(PyObject *ufunc);
 const CompileOptions *py_options_of_ufunc(PyObject *ufunc);
 PyObject *py_locals_of_kernel(PyObject *kernel);

@@ -934,9 +934,6 @@ PyObject *py_frozen_of_dispatcher(PyObject *dispatcher) {
 const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher) {
     return &((Dispatcher *)dispatcher)->core.options;
 }
-bool py_dispatcher_is_parallel(PyObject *dispatcher) {
-    return ((Dispatcher *)dispatcher)->core.options.infer.parallel;
-}
 
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher) {
     return ((Dispatcher *)dispatcher)->core.locals;
