@@ -344,11 +344,19 @@ typedef struct KernelParam {
  * at most, and have at most FAST_LIMIT elements along an axis; whose grid has at most FAST_LIMIT threads and FAST_BLOCKS
  * blocks along an axis. */
 /* Two lengths and a little more are an int32: (x + dx + width) % width. */
-enum { FAST_LIMIT = (1 << 30) - 1024, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
+enum { FAST_LIMIT = (1 << 30) - 1024, FAST_SPAN = INT32_MAX - 1024, FAST_BLOCKS = 1 << 21 };
 
 /* What the code does with the elements of an array, an argument or one in a tuple; an int64 argument that the fast variant takes to lie between
- * -FAST_LIMIT and FAST_LIMIT, or (ARG_POSITIVE) 1 and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller. */
-enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4, ARG_KEPT = 8, ARG_POSITIVE = 16 };
+ * -FAST_LIMIT and FAST_LIMIT, or (ARG_POSITIVE) 1 and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller;
+ * an array that the fast variant takes to have the shape of the others with this bit, of its layout and number of axes. */
+enum {
+    ARG_READ = 1,
+    ARG_WRITTEN = 2,
+    ARG_SMALL = 4,
+    ARG_KEPT = 8,
+    ARG_POSITIVE = 16,
+    ARG_ALIKE = 32
+};
 
 typedef struct CodeSite {
     Str file, function;

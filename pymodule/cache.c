@@ -176,6 +176,7 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
                                o->no_vector_math,
                                o->general_variant,
                                o->any_divisor,
+                               o->any_shape,
                                o->all_params,
                                o->status_result,
                                o->pointers,

@@ -18,7 +18,8 @@ typedef struct Launch {
 
 typedef struct KernelExtra { /* of a specialisation */
     _Atomic(RtKernel *) loaded[MAX_DEVICES];
-    _Atomic(Spec *) general;
+    _Atomic(Spec *) general; /* without assumptions about the arrays */
+    _Atomic(Spec *) uneven;  /* or about their shapes alone */
 } KernelExtra;
 
 /* -- specialisations --------------------------------------------------------------------------------------- */
@@ -30,6 +31,7 @@ static void drop_extra(void *memory) {
         if (kernel) rt_kernel_release(kernel);
     }
     py_spec_free(atomic_load(&extra->general));
+    py_spec_free(atomic_load(&extra->uneven));
     PyMem_Free(extra);
 }
 
@@ -144,21 +146,24 @@ static Spec *find_or_make(JitCore *core, const TypeKey *keys, int32_t n, PyObjec
     return spec;
 }
 
-/* The variant without assumptions about the arrays. */
-static Spec *general_of(JitCore *core, Spec *spec) {
-    KernelExtra *extra = spec->extra;
-    Spec *general = atomic_load(&extra->general);
-    if (general) return general;
+/* The variant of a specialisation that is kept at `place`, made on first use. NULL: exception. */
+static Spec *variant_of(JitCore *core, Spec *spec, _Atomic(Spec *) *place, bool general) {
+    Spec *variant = atomic_load(place);
+    if (variant) return variant;
     if (!py_core_lock(core)) return NULL;
-    if (!(general = atomic_load(&extra->general))) {
+    if (!(variant = atomic_load(place))) {
         CompileRequest q = {
             .keys = spec->declared_keys, .nkeys = spec->nargs, .options = core->options};
-        q.options.general_variant = true;
-        if ((general = with_extra(py_core_compile(core, &q))))
-            atomic_store(&extra->general, general);
+        q.options.general_variant = general;
+        q.options.any_shape = true;
+        if ((variant = with_extra(py_core_compile(core, &q)))) atomic_store(place, variant);
     }
     py_core_unlock(core);
-    return general;
+    return variant;
+}
+
+static Spec *general_of(JitCore *core, Spec *spec) {
+    return variant_of(core, spec, &((KernelExtra *)spec->extra)->general, true);
 }
 
 static RtKernel *load(JitCore *core, Spec *spec, RtDevice *device) {
@@ -225,17 +230,25 @@ static bool same_device(const KernelArrays *k, RtDevice *device) {
 }
 
 static bool wants_general(const Spec *spec, char *frame, const KernelArrays *arrays) {
-    if (!spec->artifact->fast_variant) return false;
     if (rt_params_want_general(spec->artifact, (void *const *)frame)) return true;
     if (arrays->any_host) return rt_launch_wants_general(spec->artifact, (void *const *)frame);
     return rt_spans_want_general(arrays->spans, arrays->ndevice);
+}
+
+/* The variant for these arguments. NULL: exception. */
+static Spec *for_arguments(JitCore *core, Spec *spec, char *frame, const KernelArrays *arrays) {
+    if (!spec->artifact->fast_variant) return spec;
+    if (wants_general(spec, frame, arrays)) return general_of(core, spec);
+    if (QN_LIKELY(!rt_shapes_differ(spec->artifact, (void *const *)frame))) return spec;
+    return variant_of(core, spec, &((KernelExtra *)spec->extra)->uneven, false);
 }
 
 static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *spec, char *frame,
                               const KernelArrays *arrays) {
     if (!same_device(arrays, device)) return NULL;
     if (l->forall == 0) Py_RETURN_NONE;
-    if (wants_general(spec, frame, arrays) && !(spec = general_of(core, spec))) return NULL;
+    Spec *first = spec;
+    if (!(spec = for_arguments(core, first, frame, arrays))) return NULL;
     RtLaunch launch = {.kernel = py_kernel_loaded(core, spec, device),
                        .stream = l->stream,
                        .dynamic_shared = l->shared,
@@ -245,7 +258,7 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     if (!launch.kernel || (l->forall > 0 && !choose_grid(l, &launch))) return NULL;
     if (spec->artifact->fast_variant &&
         QN_UNLIKELY(rt_grid_wants_general(launch.grid, launch.block)) &&
-        (!(spec = general_of(core, spec)) ||
+        (!(spec = general_of(core, first)) ||
          !(launch.kernel = py_kernel_loaded(core, spec, device))))
         return NULL;
     if (QN_UNLIKELY(core->state->dump & DUMP_launch))

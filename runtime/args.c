@@ -155,6 +155,26 @@ bool rt_params_want_general(const Artifact *artifact, void *const *values) {
     return false;
 }
 
+/* The array parameter before this one that it is to be like; -1: it is the first. */
+static int like(const Artifact *artifact, int i) {
+    const ValueLayout *p = artifact->params;
+    int k = i - 1;
+    while (k >= 0 && (!(artifact->usage[k] & ARG_ALIKE) || p[k].ndim != p[i].ndim ||
+                      p[k].layout != p[i].layout))
+        k--;
+    return k;
+}
+
+bool rt_shapes_differ(const Artifact *artifact, void *const *values) {
+    for (int i = 1; artifact->usage && i < artifact->nparams; i++) {
+        int k = artifact->usage[i] & ARG_ALIKE ? like(artifact, i) : -1;
+        if (k < 0) continue;
+        const ArrayValue *a = values[k], *b = values[i];
+        if (memcmp(a->dims, b->dims, sizeof *a->dims * artifact->params[i].ndim)) return true;
+    }
+    return false;
+}
+
 bool rt_spans_want_general(const RtSpan *spans, int32_t n) {
     const RtSpan *end = spans + n;
     for (const RtSpan *a = spans; a < end; a++) {

@@ -331,6 +331,8 @@ bool rt_launch_wants_general(const Artifact *artifact, void *const *args);
 bool rt_params_want_general(const Artifact *artifact, void *const *args);
 /* The same for the grid: more than FAST_BLOCKS blocks or FAST_LIMIT threads along an axis. [quick] */
 bool rt_grid_wants_general(const int64_t grid[3], const int64_t block[3]);
+/* Do arrays that the fast variant takes to have one shape have several? Then the variant that does not is right. [quick] */
+bool rt_shapes_differ(const Artifact *artifact, void *const *args);
 
 /* Only the checks of a configuration, for kernel[grid, block] at the time of subscription. [quick]
  */

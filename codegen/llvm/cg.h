@@ -447,6 +447,8 @@ void cg_array_strides(Cg *cg, ArrayLeaves *array);
 Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis);
 /* Of the load or store that is lowered, in a loop (cg_split.c); NULL: it has no parts. */
 Value cg_split_address(Cg *cg, const ArrayLeaves *array, LType element, LType index_type);
+/* The same for an access beside a place, of an array of several axes. NULL: it is at none, or the target does not want it. */
+Value cg_near_address(Cg *cg, const ArrayLeaves *array, LType element, LType index_type);
 /* The same, or nowhere, where code goes on after a failed check. */
 Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
 /* Memory for what an access outside an array does instead, in the space of `like`: 16 bytes, or of that size. */

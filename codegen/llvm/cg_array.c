@@ -162,6 +162,8 @@ static Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *ind
     if (n == 0) return at;
     Value split =
         is_narrow(cg) ? cg_split_address(cg, array, element_type(cg, type->element), it) : NULL;
+    if (!split && is_narrow(cg) && n > 1)
+        split = cg_near_address(cg, array, element_type(cg, type->element), it);
     if (split) return split;
     bool fortran = type->layout == LAYOUT_F;
     Value linear = NULL;

@@ -4,7 +4,11 @@
  *
  * The first sum leaves the loop, the second is one instruction, and when the loop is unrolled, a constant in the access. A sum of
  * int32 would be extended in each round, and hides from LLVM what two rounds have in common. Parts can be extended one by one where
- * the sums are proven not to wrap. */
+ * the sums are proven not to wrap.
+ *
+ * Elsewhere neighbours: a[y - 1, x + 1] lies one element behind y * width + x - width, which is computed once for all columns of that
+ * row. The number of a place is right modulo 2^32 whatever wraps on the way; that of an element, and of what lies a small number
+ * beside it (FAST_SPAN), is an int32. */
 #include "codegen/llvm/cg.h"
 #include "codegen/opt/pass.h"
 
@@ -135,4 +139,83 @@ Value cg_split_address(Cg *cg, const ArrayLeaves *array, LType element, LType in
     at = further(cg, element, at, moving);
     at = further(cg, element, at, p.moving);
     return p.number ? further(cg, element, at, cg_int(cg->i64, p.number)) : at;
+}
+
+/* -- neighbours ------------------------------------------------------------------------------------ */
+
+enum { MOST_NUMBER = 1024, NEAR_DEPTH = 6 };
+_Static_assert(FAST_SPAN <= INT32_MAX - MOST_NUMBER, "an element less a number has 32 bits, too");
+
+/* The index is *base + the result. */
+static int64_t number_of(const Func *ir, Ref ref, Ref *base) {
+    int64_t number = 0;
+    for (int depth = 0; depth < NEAR_DEPTH; depth++) {
+        const Inst *inst = ir_inst(ir, ref);
+        int64_t by = 0;
+        bool adds =
+            (inst->op == OP_add || inst->op == OP_sub) && type_class(inst->type) == CLASS_SINT &&
+            opt_const_int(ir, ir_arg(ir, ref, 1), &by) && by >= -MOST_NUMBER && by <= MOST_NUMBER;
+        bool widens = inst->op == OP_cast && inst->type->kind == TY_i64 &&
+                      ir_type(ir, ir_arg(ir, ref, 0))->kind == TY_i32;
+        int64_t sum = adds ? number + (inst->op == OP_add ? by : -by) : number;
+        if ((!adds && !widens) || sum < -MOST_NUMBER || sum > MOST_NUMBER) break;
+        number = sum;
+        ref = ir_arg(ir, ref, 0);
+    }
+    *base = ref;
+    return number;
+}
+
+/* Places and numbers of an access, outermost axis first. */
+typedef struct Near {
+    int n;
+    Ref bases[CG_MAX_DIMS];
+    int64_t numbers[CG_MAX_DIMS];
+    Value lengths[CG_MAX_DIMS];
+} Near;
+
+static bool find_numbers(Cg *cg, const ArrayLeaves *array, Near *near) {
+    const Func *ir = cg->f->ir;
+    bool fortran = array->type->layout == LAYOUT_F, any = false;
+    near->n = array->type->ndim;
+    for (int k = 0; k < near->n; k++) {
+        int axis = fortran ? near->n - 1 - k : k;
+        near->numbers[k] = number_of(ir, ir_arg(ir, cg->f->ref, 1 + axis), &near->bases[k]);
+        near->lengths[k] = array->shape[axis];
+        any |= near->numbers[k] != 0;
+    }
+    return any;
+}
+
+/* What the numbers of all axes but the last come to; NULL: nothing. */
+static Value rows_beside(Cg *cg, const Near *near, LType type) {
+    Value beside = NULL;
+    for (int k = 0; k < near->n; k++) {
+        if (beside)
+            beside = LLVMBuildMul(cg->b, beside,
+                                  LLVMBuildIntCast2(cg->b, near->lengths[k], type, true, ""), "");
+        if (k == near->n - 1 || !near->numbers[k]) continue;
+        Value by = LLVMConstInt(type, (uint64_t)near->numbers[k], true);
+        beside = beside ? LLVMBuildAdd(cg->b, beside, by, "") : by;
+    }
+    return beside;
+}
+
+Value cg_near_address(Cg *cg, const ArrayLeaves *array, LType element, LType type) {
+    const Inst *inst = ir_inst(cg->f->ir, cg->f->ref);
+    Near near;
+    if ((inst->op != OP_load && inst->op != OP_store) || !cg->target->splits_addresses ||
+        !find_numbers(cg, array, &near))
+        return NULL;
+    Value linear = NULL;
+    for (int k = 0; k < near.n; k++) {
+        Value length = LLVMBuildIntCast2(cg->b, near.lengths[k], type, true, "");
+        Value i = LLVMBuildIntCast2(cg->b, cg_leaf(cg, near.bases[k]), type, true, "");
+        linear = linear ? LLVMBuildAdd(cg->b, LLVMBuildMul(cg->b, linear, length, ""), i, "") : i;
+    }
+    Value beside = rows_beside(cg, &near, type);
+    if (beside) linear = LLVMBuildAdd(cg->b, linear, beside, "");
+    int64_t number = near.numbers[near.n - 1];
+    Value at = further(cg, element, array->data, LLVMBuildSExt(cg->b, linear, cg->i64, ""));
+    return number ? further(cg, element, at, cg_int(cg->i64, number)) : at;
 }

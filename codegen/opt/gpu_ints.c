@@ -72,8 +72,8 @@ static IntRange product(IntRange a, IntRange b) {
 /* Rounded down; 0 for a divisor of 0. */
 static IntRange quotient(IntRange a, IntRange b) {
     if (!a.known || !b.known) return unknown();
-    int64_t low = QN_MIN(a.lo, 0), high = QN_MAX(a.hi, 0);
-    if (b.lo >= 0) return between(low, high / QN_MAX(b.lo, 1));
+    int64_t low = QN_MIN(a.lo, 0), high = QN_MAX(a.hi, 0), least = QN_MAX(b.lo, 1);
+    if (b.lo >= 0) return between(low / least - (low % least != 0), high / least);
     return between(QN_MIN(low, -high), QN_MAX(high, -QN_MAX(low, -INT64_MAX)));
 }
 
@@ -430,6 +430,12 @@ static bool covers(IntRange a, IntRange b) {
     return b.known && a.lo <= b.lo && b.hi <= a.hi;
 }
 
+/* What was unknown while a phi was open may be known now; `all`: what is being computed, too. */
+static void forget_unknown(GpuInts *s, bool all) {
+    for (int32_t ref = 1; ref < s->n; ref++)
+        if (s->state[ref] == DONE ? !s->ranges[ref].known : all) s->state[ref] = NEW;
+}
+
 /* What the rounds make of a phi that is taken to be in `assumed`, and what it starts as. What was computed for that is forgotten:
  * it says nothing of the parameters that the assumption needs. */
 static IntRange after_a_round(GpuInts *s, Ref phi, IntRange assumed, IntRange start, int32_t loop) {
@@ -439,6 +445,7 @@ static IntRange after_a_round(GpuInts *s, Ref phi, IntRange assumed, IntRange st
     void *ranges = arena_copy(s->arena, s->ranges, sizeof *s->ranges * n);
     void *rounds = arena_copy(s->arena, s->rounds, sizeof *s->rounds * n);
     IntRange all = start;
+    forget_unknown(s, true);
     s->state[phi] = DONE;
     s->ranges[phi] = assumed;
     s->tries--;
@@ -452,7 +459,7 @@ static IntRange after_a_round(GpuInts *s, Ref phi, IntRange assumed, IntRange st
     return all;
 }
 
-/* A range that no round leaves: that of the start, what rounds add to it at first, the words of 32 bits. */
+/* A range that no round leaves: that of the start, what rounds add to it at first, all lengths from there, the words of 32 bits. */
 static IntRange range_by_assumption(GpuInts *s, Ref phi, IntRange start, int32_t loop) {
     enum { ROUNDS = 3 };
     IntRange assumed = start, words = between(0, UINT32_MAX);
@@ -461,6 +468,7 @@ static IntRange range_by_assumption(GpuInts *s, Ref phi, IntRange start, int32_t
         if (covers(assumed, next)) return assumed;
         if (!next.known) break;
         assumed = either(assumed, next);
+        if (i == ROUNDS - 2 && assumed.hi < FAST_LIMIT) assumed.hi = FAST_LIMIT;
     }
     if (s->tries <= 0 || !covers(words, start)) return unknown();
     return covers(words, after_a_round(s, phi, words, start, loop)) ? words : unknown();
@@ -481,7 +489,10 @@ static IntRange range_of_phi(GpuInts *s, Ref phi) {
     if (!header || !start.known) return start;
     IntRange rounds = range_of_rounds(s, phi, start, loop);
     if (!rounds.known) rounds = sum(start, delta_of_rounds(s, phi, loop, DELTA_DEPTH));
-    return rounds.known ? rounds : range_by_assumption(s, phi, start, loop);
+    if (rounds.known) return rounds;
+    rounds = range_by_assumption(s, phi, start, loop);
+    if (rounds.known) forget_unknown(s, false);
+    return rounds;
 }
 
 /* -- values ---------------------------------------------------------------------------------------- */

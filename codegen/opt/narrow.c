@@ -136,7 +136,7 @@ void opt_narrow(PassContext *ctx, Func *func) {
     }
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(func, ref);
-        if (inst->op == OP_param && inst->imm < 64)
+        if (inst->op == OP_param && inst->type == s.i64 && inst->imm < 64)
             inst->sub = !(promised >> inst->imm & 1) ? 0
                         : divisors >> inst->imm & 1  ? FLAG_SMALL | FLAG_POSITIVE
                                                      : FLAG_SMALL;

@@ -58,6 +58,7 @@ void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);
 void opt_latches(PassContext *ctx, Func *func);
 void opt_exact(PassContext *ctx, Func *func);
+void opt_alike(PassContext *ctx, Func *func);
 void opt_simplify(PassContext *ctx, Func *func);
 void opt_merge_blocks(Func *func); /* of those that only follow each other one; part of simplify */
 void opt_dce(PassContext *ctx, Func *func);

@@ -245,15 +245,33 @@ static Value no_end(Cg *cg, const Type *array) {
     return cg_int(cg->i64, INT64_MAX / type_size(array->element));
 }
 
+/* The array parameter that `param` has the shape of: the first of those that are marked (FLAG_ALIKE); -1: its own. */
+static int32_t shaped_like(const Func *func, int32_t param) {
+    const Type *type = func->param_types[param];
+    int32_t first = INT32_MAX;
+    bool marked = false;
+    for (int32_t k = 0; k < func->blocks.items[0].insts.len; k++) {
+        const Inst *inst = ir_inst(func, func->blocks.items[0].insts.items[k]);
+        if (inst->op != OP_param || !(inst->sub & FLAG_ALIKE) || inst->type->kind != TY_ARRAY ||
+            inst->type->ndim != type->ndim || inst->type->layout != type->layout)
+            continue;
+        marked |= inst->imm == param;
+        first = QN_MIN(first, (int32_t)inst->imm);
+    }
+    return marked && first < param ? first : -1;
+}
+
 /* Leaves of the entry's parameters from the kernel's behind the first `skip`: bools travel as bytes. */
 static Value *kernel_leaves(Cg *cg, Value fn, int32_t skip) {
     const Func *func = cg->ir->funcs.items[0];
     int32_t n = cg->kernel_params.len, at = 0, param = skip;
     LType *wanted = arena_array(cg->arena, LType, n + func->nparams + 1);
     Value *leaves = arena_array(cg->arena, Value, n + func->nparams + 1);
+    int32_t *starts = arena_array(cg->arena, int32_t, func->nparams + 1);
     for (int32_t i = 0; i < func->nparams; i++) {
         const Type *type = func->param_types[i];
-        int32_t end = at + cg_leaf_types(cg, type, wanted + at);
+        int32_t end = at + cg_leaf_types(cg, type, wanted + at), other = shaped_like(func, i);
+        starts[i] = at;
         for (bool first = true; at < end; at++, first = false) {
             leaves[at] = is_pointer(cg, i) && !first ? no_end(cg, type)
                                                      : LLVMGetParam(fn, (unsigned)param++);
@@ -263,6 +281,7 @@ static Value *kernel_leaves(Cg *cg, Value fn, int32_t skip) {
             }
             if (wanted[at] == cg->i1)
                 leaves[at] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[at], cg_int(cg->i8, 0), "");
+            if (other >= 0 && !first) leaves[at] = leaves[starts[other] + at - starts[i]];
         }
     }
     return leaves;

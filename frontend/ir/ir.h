@@ -168,6 +168,8 @@ enum InstFlag {
     FLAG_INSIDE = 1,   /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,    /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_POSITIVE = 2, /* with FLAG_SMALL: and above zero */
+    FLAG_ALIKE =
+        4, /* param of a kernel: arrays that have it, of one layout and number of axes, have one shape: the launch has compared */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
     FLAG_STATEMENT = 1,   /* reraise: `raise e`, which is a line of its own in tracebacks */
     FLAG_FRESH = 1,       /* function: a variable of it is assigned again before it is made anew */

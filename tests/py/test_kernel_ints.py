@@ -141,3 +141,89 @@ def test_sums_over_rounds(device):
 def test_nothing_of_these_is_computed_in_64_bits(kernel, signature):
     ptx, _ = cuda.compile_ptx(kernel.py_func, signature, cc=(9, 0))
     assert not re.search(r"\t(mul\.lo|and|or|xor|setp\.\w+|selp|div|rem)\.[sub]64", ptx), ptx
+
+
+@cuda.jit
+def searched(keys, table, left, right, steps):
+    i = cuda.grid(1)
+    if i < keys.size:
+        low, high = 0, table.size
+        while low < high:
+            middle = (low + high) // 2
+            if table[middle] < keys[i]:
+                low = middle + 1
+            else:
+                high = middle
+        left[i] = low
+        low, high, n = -1, table.size, 0
+        while high - low > 1:
+            middle = (low + high) // 2
+            if table[middle] <= keys[i]:
+                low = middle
+            else:
+                high = middle
+            n += 1
+        right[i], steps[i] = high, n
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 10, 100])
+def test_two_variables_that_bound_each_other(device, n):
+    rng = np.random.default_rng(n)
+    table, keys = np.sort(rng.integers(0, 40, n)), np.arange(-1, 42)
+    left, right, steps = (np.full(keys.size, -5) for _ in range(3))
+    searched[2, 32](keys, table, left, right, steps)
+    assert (left == np.searchsorted(table, keys)).all() and (right == np.searchsorted(table, keys, "right")).all()
+    assert steps.max(initial=0) <= n.bit_length() + 1
+
+
+def test_a_search_is_done_in_int32():
+    ptx, _ = cuda.compile_ptx(searched.py_func, "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+    assert "shr.u32" in ptx or "shr.s32" in ptx
+    assert not re.search(r"shr\.[us]64", ptx)
+
+
+@cuda.jit
+def quotients(x, y, out):
+    i = cuda.threadIdx.x
+    a, b = i - 3, -2 * i - 1
+    out[i, 0], out[i, 1], out[i, 2] = a // 2, b // 2, (a + b) // (i + 1)
+    out[i, 3] = x[(b // 4) % y.size] + y[(a // 7) % x.size]
+
+
+def test_quotients_of_what_is_below_zero(device):
+    x, y, out = np.arange(9), np.arange(9) * 10, np.zeros((32, 4), np.int64)
+    quotients[1, 32](x, y, out)
+    for i in range(32):
+        a, b = i - 3, -2 * i - 1
+        assert out[i].tolist() == [a // 2, b // 2, (a + b) // (i + 1), x[b // 4 % 9] + y[a // 7 % 9]]
+
+
+def wrapped(v):
+    return (v + 2**63) % 2**64 - 2**63
+
+
+@cuda.jit
+def growing(a, out):
+    """Variables that bound each other no more: they leave int32."""
+    low, high, n = 0, a.size, 0
+    while low < high and n < 70:
+        if a[n % a.size] > 0:
+            low, high = low - high, high + high
+        else:
+            low += high // 3
+        n += 1
+    out[0], out[1], out[2] = low, high, n
+
+
+@pytest.mark.parametrize("pattern", [[1], [1, 0], [0, 0, 1], [0]])
+def test_two_variables_that_leave_each_other(device, pattern):
+    a, out = np.array(pattern * 3), np.zeros(3, np.int64)
+    growing[1, 1](a, out)
+    low, high, n = 0, a.size, 0
+    while low < high and n < 70:
+        if a[n % a.size] > 0:
+            low, high = wrapped(low - high), wrapped(2 * high)
+        else:
+            low = wrapped(low + high // 3)
+        n += 1
+    assert out.tolist() == [low, high, n]

@@ -314,3 +314,58 @@ def test_code_by_itself_asks_nothing_of_divisors():
         assert re.findall(r"rem\.\w+", ptx) == ["rem.s32"] and "setp.eq" in ptx
     asm = hip.compile(remainders.py_func, signature, arch="gfx942").asm
     assert "v_ashrrev_i32" in asm, "signs are looked at"
+
+
+# -- elements beside a place -----------------------------------------------------------------------------------------
+
+@cuda.jit
+def neighbours(a, cube, out):
+    tile = cuda.shared.array((6, 10), np.float64)
+    x, y = cuda.grid(2)
+    ty, tx = cuda.threadIdx.y + 1, cuda.threadIdx.x + 1
+    h, w = a.shape
+    if y < h and x < w:
+        tile[ty, tx] = a[y, x]
+        if ty == 1:
+            tile[ty - 1, tx] = a[(y - 1) % h, x]
+        if ty == 4:
+            tile[ty + 1, tx] = a[(y + 1) % h, x]
+    cuda.syncthreads()
+    if y < h and x < w:
+        out[y, x] = tile[ty - 1, tx] * 3 - tile[ty + 1, tx] + tile[ty, tx]
+        if 2 <= y and 1 <= x < w - 1:
+            out[y, x] += a[y - 2, x + 1] * 100 + a[y - 2, x - 1]
+        if x >= 3:
+            out[y, x] -= a[-1, x - 3]
+        if 1 <= y < cube.shape[0] - 1 and x < cube.shape[1] - 2:
+            for z in range(1, cube.shape[2] - 1):
+                out[y, x] += cube[y - 1, x + 2, z + 1] - 7 * cube[y + 1, x + 1, z - 1] + cube[y, x, z]
+        if y < 2 and x < w - 1:
+            for dy in range(2):
+                out[y, x] += a[y + dy + 1, x + 1 - dy]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", ["i1", "i4", "f8"])
+def test_elements_beside_a_place(device, order, kind):
+    rng = np.random.default_rng(5)
+    h, w = 4, 8
+    a, cube = (np.asarray(rng.integers(-9, 9, s), kind, order) for s in ((h, w), (4, 7, 5)))
+    b, c = a.astype(np.int64), cube.astype(np.int64)
+    out, expected = np.zeros((h, w), np.int64, order), np.zeros((h, w), np.int64)
+    for y in range(h):
+        for x in range(w):
+            expected[y, x] = b[y - 1, x] * 3 - b[(y + 1) % h, x] + b[y, x]
+    for y in range(h):
+        for x in range(w):
+            if 2 <= y and 1 <= x < w - 1:
+                expected[y, x] += b[y - 2, x + 1] * 100 + b[y - 2, x - 1]
+            if x >= 3:
+                expected[y, x] -= b[-1, x - 3]
+            if 1 <= y < 3 and x < 5:
+                for z in range(1, 4):
+                    expected[y, x] += c[y - 1, x + 2, z + 1] - 7 * c[y + 1, x + 1, z - 1] + c[y, x, z]
+            if y < 2 and x < w - 1:
+                expected[y, x] += b[y + 1, x + 1] + b[y + 2, x]
+    neighbours[(1, 1), (8, 4)](a, cube, out)
+    assert (out == expected).all()

@@ -1,5 +1,8 @@
-"""The two variants of a kernel: the fast one, for arrays apart from each other, small spans and small ints, and the general one.
+"""The variants of a kernel: the fast one, for arrays apart from each other, small spans and small ints, the same for arrays of several
+shapes, and the general one.
 Each launch says which it takes (QUERN_DUMP=launch); both must give NumPy's results, on every GPU. The cpu device has the general one only."""
+import re
+
 import numpy as np
 import pytest
 
@@ -127,3 +130,103 @@ def test_shared_memory_and_atomics_in_both_variants(fast, launched):
         assert launched(sums, (4, 32), out, counts, a) == ("general" if general else fast)
         assert out.tolist() == [a[k:k + 32].sum() for k in range(0, 100, 32)]
         assert counts.tolist() == np.bincount(a.astype(int) % 5, minlength=5).tolist()
+
+
+# -- arrays seen as one grid ----------------------------------------------------------------------------------------
+
+@cuda.jit
+def differences(out, a, b, w):
+    y, x = cuda.grid(2)
+    if y < min(out.shape[0], a.shape[0], b.shape[0]) and x < min(out.shape[1], a.shape[1], b.shape[1]):
+        out[y, x] = w * a[y, x] - b[y, x]
+        if 0 < y < a.shape[0] - 1 and 0 < x < a.shape[1] - 1:
+            out[y, x] += a[y - 1, x + 1] + a[y + 1, x - 1] - a[y - 1, x - 1] * a[-1, -1]
+
+
+def expected_differences(out, a, b, w):
+    rows, columns = (min(s) for s in zip(out.shape, a.shape, b.shape, strict=True))
+    for y in range(rows):
+        for x in range(columns):
+            out[y, x] = w * a[y, x] - b[y, x]
+            if 0 < y < a.shape[0] - 1 and 0 < x < a.shape[1] - 1:
+                out[y, x] += a[y - 1, x + 1] + a[y + 1, x - 1] - a[y - 1, x - 1] * a[-1, -1]
+
+
+SHAPES = [((5, 7), (5, 7), (5, 7)), ((5, 7), (5, 8), (5, 7)), ((5, 7), (5, 7), (5, 3)), ((4, 7), (5, 7), (6, 7)), ((7, 5), (5, 7), (5, 7)),
+          ((1, 1), (1, 1), (1, 1)), ((0, 3), (0, 3), (0, 3)), ((6, 9), (6, 9), (6, 9))]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_arrays_seen_as_one_grid_may_have_several_shapes(device, order, where):
+    """One after the other, so that each launch takes the variant that its shapes want."""
+    rng = np.random.default_rng(3)
+    for shapes in SHAPES:
+        out, a, b = (np.asarray(rng.integers(-50, 50, s), np.int32, order) for s in shapes)
+        expected = out.copy()
+        expected_differences(expected, a, b, 3)
+        if where == "host":
+            differences[(2, 2), (4, 8)](out, a, b, 3)
+        else:
+            there = cuda.to_device(out)
+            differences[(2, 2), (4, 8)](there, cuda.to_device(a), cuda.to_device(b), 3)
+            out = there.copy_to_host()
+        assert (out == expected).all(), shapes
+
+
+def test_each_variant_is_compiled_once(device, monkeypatch, capsys):
+    if device != "cuda":
+        pytest.skip("PTX is looked at")
+    monkeypatch.setenv("QUERN_DUMP", "ptx")
+
+    @cuda.jit
+    def add(out, a, b):
+        y, x = cuda.grid(2)
+        if y < out.shape[0] and x < out.shape[1]:
+            out[y, x] = a[y, x] + b[y, x]
+
+    def params(*shapes):
+        capsys.readouterr()
+        out, a, b = (np.ones(s, np.float32) for s in shapes)
+        add[(1, 1), (8, 8)](out, a, b)
+        assert (out == 2).all()
+        return re.findall(r"\.param \.(\w+)", capsys.readouterr().err)
+
+    square, wide = (4, 5), (4, 6)
+    assert sorted(params(square, square, square)) == ["u32", "u32", "u64", "u64", "u64"]  # one shape
+    assert params(wide, wide, wide) == []
+    assert sorted(params(square, wide, square)) == ["u32"] * 4 + ["u64"] * 3  # lengths of rows of their own
+    assert params(square, square, wide) == [] and params(square, square, square) == []
+
+
+def test_what_is_no_grid_is_not_asked(device, monkeypatch, capsys):
+    """The arrays of a product, a table of rows, a kernel of weights: other shapes are no other variant."""
+    monkeypatch.setenv("QUERN_DUMP", "ptx")
+
+    @cuda.jit
+    def product(a, b, c, weights, rows, table):
+        y, x = cuda.grid(2)
+        if y < c.shape[0] and x < c.shape[1]:
+            total = 0
+            for k in range(a.shape[1]):
+                total += a[y, k] * b[k, x]
+            for i in range(2):
+                total += weights[i, 0] + table[rows[y], x]
+            c[y, x] = total
+
+    rng = np.random.default_rng(1)
+    for n, k, m in ((4, 4, 4), (3, 5, 2), (1, 2, 6)):
+        a, b, w, t = (rng.integers(0, 9, s) for s in ((n, k), (k, m), (2, 2), (3, m)))
+        rows, c = rng.integers(0, 3, n), np.zeros((n, m), np.int64)
+        capsys.readouterr()
+        product[(1, 1), (8, 8)](a, b, c, w, rows, t)
+        assert (c == a @ b + w[:, 0].sum() + 2 * t[rows]).all()
+        assert ("ptx" in capsys.readouterr().err) == (device != "cpu" and n == 4)
+
+
+def test_code_that_is_compiled_by_itself_takes_arrays_of_any_shape():
+    def add(out, a):
+        y, x = cuda.grid(2)
+        out[y, x] = a[y, x]
+    ptx, _ = cuda.compile_ptx(add, "void(float32[:,::1], float32[:,::1])")
+    assert len(re.findall(r"\.param \.", ptx)) >= 4

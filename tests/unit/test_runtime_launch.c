@@ -460,7 +460,9 @@ static void test_ALS_06_variant(void) {
     CHECK(!general(&p, &a, &b, &c)); /* empty: shares nothing */
     b = packed_1d(m + 100, 1 << 29, 4);
     CHECK(general(&p, &a, &b, &c)); /* 2^31 bytes */
-    b = packed_1d(m + 100, (1 << 29) - 1, 4);
+    b = packed_1d(m + 100, FAST_SPAN / 4 + 1, 4);
+    CHECK(general(&p, &a, &b, &c));
+    b = packed_1d(m + 100, FAST_SPAN / 4, 4);
     CHECK(!general(&p, &a, &b, &c));
     b = packed_1d(m + 100, INT64_MAX / 2, 4);
     CHECK(general(&p, &a, &b, &c)); /* lies about its size: at least not the fast one */
