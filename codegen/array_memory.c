@@ -33,16 +33,21 @@ bool support_is_array(const Owner *owner) {
 
 enum { LARGE_ARRAY = 1 << 22 }; /* as NumPy */
 
-Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
-    size_t size = (size_t)nbytes + SUPPORT_ARRAY_SLACK;
+void *support_alloc_block(int64_t nbytes, bool zeroed, void **block) {
+    bool small = nbytes <= SUPPORT_SMALL_ARRAY;
+    size_t size = (size_t)nbytes + (small ? SUPPORT_ARRAY_HEADER : SUPPORT_ARRAY_SLACK);
     if (!support_allocates()) return NULL;
-    char *block =
-        zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
-    if (!block) return NULL;
-    if (size >= LARGE_ARRAY) os_prefer_large_pages(block, size);
-    uintptr_t at =
-        ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
-    Owner *owner = (Owner *)at;
+    *block = zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
+    if (!*block || small) return *block;
+    if (size >= LARGE_ARRAY) os_prefer_large_pages(*block, size);
+    uintptr_t align = SUPPORT_ARRAY_ALIGN;
+    return (void *)(((uintptr_t)*block + align - 1) & ~(align - 1));
+}
+
+Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
+    void *block;
+    Owner *owner = support_alloc_block(nbytes, zeroed, &block);
+    if (!owner) return NULL;
     atomic_init(&owner->refs, 1);
     owner->destroy = destroy_array;
     owner->object = block;
@@ -55,8 +60,7 @@ void quern_retain(Owner *owner) {
 }
 
 void quern_release(Owner *owner) {
-    if (owner && atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) == 1)
-        owner->destroy(owner);
+    if (owner && support_let_go(owner)) owner->destroy(owner);
 }
 
 void quern_zero_divisor(void) {

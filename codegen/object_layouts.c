@@ -48,7 +48,7 @@ const CellLayout *object_cells(const Type *cls) {
 
 const CellLayout *buffer_cells(const Type *element) {
     CellLayout *made =
-        new_layout(SUPPORT_ARRAY_ALIGN, type_size(element), type_owners(element, 0, NULL));
+        new_layout(SUPPORT_ARRAY_HEADER, type_size(element), type_owners(element, 0, NULL));
     if (!made) return NULL;
     type_owners(element, 0, made->offsets);
     return enter_layout(made);

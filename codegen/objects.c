@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(ObjectHeader) == OBJECT_HEADER, "the fields follow");
-_Static_assert(sizeof(ObjectHeader) <= SUPPORT_ARRAY_ALIGN,
+_Static_assert(sizeof(ObjectHeader) <= SUPPORT_ARRAY_HEADER,
                "a buffer's header fits in front of its data");
 
 /* Process-wide on purpose: objects outlive compilations and threads. */
@@ -31,8 +31,7 @@ static ObjectHeader *release_cells(ObjectHeader *block, ObjectHeader *dying) {
     for (int64_t i = 0; i < block->ncells; i++, cell += cells->size)
         for (int32_t k = 0; k < cells->n; k++) {
             Owner *owner = *(Owner **)(cell + cells->offsets[k]);
-            if (!owner || atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) != 1)
-                continue;
+            if (!owner || !support_let_go(owner)) continue;
             if (owner->destroy != destroy_cells && owner->destroy != destroy_frame) {
                 owner->destroy(owner);
                 continue;
@@ -68,7 +67,7 @@ void quern_closing(Owner *frame, CloseCode close) {
 }
 
 static int64_t *words_of(const Owner *frame) {
-    return (int64_t *)((char *)(uintptr_t)frame + SUPPORT_ARRAY_ALIGN);
+    return (int64_t *)((char *)(uintptr_t)frame + SUPPORT_ARRAY_HEADER);
 }
 
 bool quern_closes(const Owner *frame) {
@@ -134,11 +133,9 @@ Owner *quern_new_object(const CellLayout *cells) {
 }
 
 Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells) {
-    char *block = support_allocates() ? calloc(1, (size_t)nbytes + SUPPORT_ARRAY_SLACK) : NULL;
-    if (!block) return NULL;
-    uintptr_t at =
-        ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
-    return open_block(block, (ObjectHeader *)at, cells, nbytes / cells->size);
+    void *block;
+    ObjectHeader *header = support_alloc_block(nbytes, true, &block);
+    return header ? open_block(block, header, cells, nbytes / cells->size) : NULL;
 }
 
 /* The block moves with its header, which stays as far behind its beginning: a buffer's data need the alignment of malloc alone. */
@@ -155,7 +152,7 @@ static Owner *resize(Owner *old, int64_t nbytes) {
 static Owner *grow_copied(Owner *old, int64_t used, int64_t nbytes, const CellLayout *cells) {
     Owner *more = cells ? quern_alloc_buffer(nbytes, cells) : quern_alloc_array(nbytes, 0);
     if (!more) return NULL;
-    quern_move((char *)more + SUPPORT_ARRAY_ALIGN, (char *)old + SUPPORT_ARRAY_ALIGN, used,
+    quern_move((char *)more + SUPPORT_ARRAY_HEADER, (char *)old + SUPPORT_ARRAY_HEADER, used,
                cells != NULL);
     quern_release(old);
     return more;
@@ -168,7 +165,7 @@ Owner *quern_grow(Owner *old, int64_t used, int64_t nbytes, const CellLayout *ce
     Owner *owner = resize(old, nbytes);
     if (!owner) return NULL;
     if (cells) {
-        memset((char *)owner + SUPPORT_ARRAY_ALIGN + used, 0, (size_t)(nbytes - used));
+        memset((char *)owner + SUPPORT_ARRAY_HEADER + used, 0, (size_t)(nbytes - used));
         ((ObjectHeader *)owner)->ncells = nbytes / cells->size;
     }
     return owner;

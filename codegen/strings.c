@@ -17,7 +17,7 @@ StrObject *string_new(const CellLayout *cells, int64_t length, int64_t kind) {
     s->nbytes = length * kind;
     s->stride = 1;
     s->owner = quern_alloc_array(s->nbytes, 0);
-    s->data = s->owner ? (char *)s->owner + SUPPORT_ARRAY_ALIGN : NULL;
+    s->data = s->owner ? (char *)s->owner + SUPPORT_ARRAY_HEADER : NULL;
     if (s->owner) return s;
     quern_release(&s->header.owner);
     return NULL;

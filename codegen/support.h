@@ -6,8 +6,15 @@
 
 #include "codegen/artifact.h"
 
-/* An allocated array is one block: the Owner at a 64-byte boundary, its data 64 bytes behind. */
-enum { SUPPORT_ARRAY_ALIGN = 64, SUPPORT_ARRAY_SLACK = 128 };
+/* An allocated array is one block: the Owner at a 64-byte boundary, its data 64 bytes behind. Small ones lie where malloc puts them:
+ * a list of lists has many. */
+enum {
+    SUPPORT_ARRAY_HEADER = 64,
+    SUPPORT_ARRAY_ALIGN = 64,
+    SUPPORT_ARRAY_SLACK = SUPPORT_ARRAY_HEADER + SUPPORT_ARRAY_ALIGN,
+    SUPPORT_SMALL_ALIGN = 16,
+    SUPPORT_SMALL_ARRAY = 256 /* bytes, at most */
+};
 
 typedef struct SupportFunction {
     const char *name;
@@ -22,8 +29,15 @@ void *support_vector_symbol(const char *name);
 
 /* Called by generated code. NULL: no memory. nbytes was checked to leave room for the slack. */
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed);
+/* A block for a header and that many bytes, with room for what aligns it: where the header goes. `block`: what to free. */
+void *support_alloc_block(int64_t nbytes, bool zeroed, void **block);
 /* Has quern_alloc_array made it? */
 bool support_is_array(const Owner *owner);
+/* Gives one reference back: was it the last? Nobody can take another one from whoever has the only one. */
+static inline bool support_let_go(Owner *owner) {
+    return atomic_load_explicit(&owner->refs, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) == 1;
+}
 void quern_retain(Owner *owner);  /* NULL is allowed */
 void quern_release(Owner *owner); /* destroys at zero */
 /* Test aid: allocation number n from now on fails; 0: none does. */

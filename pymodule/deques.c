@@ -67,7 +67,7 @@ static DequeObject *make_deque(const Plan *plan, PyObject *python, Py_ssize_t n)
                                            : quern_alloc_array(bytes, 0);
     deque->length = deque->first = deque->changes = 0;
     deque->limit = -1;
-    deque->data = deque->owner ? (char *)deque->owner + SUPPORT_ARRAY_ALIGN : NULL;
+    deque->data = deque->owner ? (char *)deque->owner + SUPPORT_ARRAY_HEADER : NULL;
     deque->capacity = places;
     deque->stride = layout->items[0].size;
     deque->header.python = python;

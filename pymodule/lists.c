@@ -141,7 +141,7 @@ static ListObject *make_list(const Plan *plan, PyObject *python, Py_ssize_t n) {
     list->owner = layout->buffer_cells[0] ? quern_alloc_buffer(bytes, layout->buffer_cells[0])
                                           : quern_alloc_array(bytes, 0);
     list->length = 0;
-    list->data = list->owner ? (char *)list->owner + SUPPORT_ARRAY_ALIGN : NULL;
+    list->data = list->owner ? (char *)list->owner + SUPPORT_ARRAY_HEADER : NULL;
     list->capacity = n;
     list->stride = layout->items[0].size;
     list->header.python = python;

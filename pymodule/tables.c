@@ -18,7 +18,7 @@ static bool make_array(TableArray *out, int64_t n, const ValueLayout *element,
     int64_t stride = element ? element->size : size;
     out->owner = cells ? quern_alloc_buffer(n * stride, cells)
                        : quern_alloc_array(n * stride, element == NULL);
-    out->data = out->owner ? (char *)out->owner + SUPPORT_ARRAY_ALIGN : NULL;
+    out->data = out->owner ? (char *)out->owner + SUPPORT_ARRAY_HEADER : NULL;
     out->length = n;
     out->stride = stride;
     return out->owner != NULL;

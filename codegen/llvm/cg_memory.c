@@ -45,9 +45,9 @@ void cg_lower_alloc(Cg *cg, Ref ref) {
     const char *name = element->counted ? "quern_alloc_buffer" : "quern_alloc_array";
     Value fn = LLVMGetNamedFunction(cg->mod, name);
     cg_attribute(cg, fn, LLVMAttributeReturnIndex, "noalias", 0);
-    cg_attribute(cg, fn, LLVMAttributeReturnIndex, "align", SUPPORT_ARRAY_ALIGN);
+    cg_attribute(cg, fn, LLVMAttributeReturnIndex, "align", SUPPORT_SMALL_ALIGN);
     cg_fail_if(cg, LLVMBuildIsNull(cg->b, array.owner, ""), GUARD_memory, &bytes, 1);
-    Value offset = cg_int(cg->i64, SUPPORT_ARRAY_ALIGN);
+    Value offset = cg_int(cg->i64, SUPPORT_ARRAY_HEADER);
     array.data = LLVMBuildInBoundsGEP2(cg->b, cg->i8, array.owner, &offset, 1, "");
     if (inst->type->layout == LAYOUT_A) {
         cg_error(cg, "a new array has the layout C or F");

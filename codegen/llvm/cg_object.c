@@ -119,7 +119,7 @@ void cg_lower_grow(Cg *cg, Ref ref) {
         element->counted ? layout_global(cg, buffer_cells(element)) : LLVMConstNull(cg->ptr[0])};
     array.owner = cg_call_extern(cg, "quern_grow", cg->ptr[0], args, 4);
     cg_fail_if(cg, LLVMBuildIsNull(cg->b, array.owner, ""), GUARD_memory, &bytes, 1);
-    Value offset = cg_int(cg->i64, SUPPORT_ARRAY_ALIGN);
+    Value offset = cg_int(cg->i64, SUPPORT_ARRAY_HEADER);
     array.data = LLVMBuildInBoundsGEP2(cg->b, cg->i8, array.owner, &offset, 1, "");
     array.shape[0] = cg_leaf(cg, ir_arg(ir, ref, 2));
     cg_array_close(cg, &array, leaves);

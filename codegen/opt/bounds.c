@@ -312,19 +312,13 @@ static int32_t entry_block(Func *func, const Cfg *cfg, int32_t loop) {
     return entry;
 }
 
-static int32_t loop_of_header(const Cfg *cfg, int32_t header) {
-    for (int32_t l = 0; l < cfg->loops.len; l++)
-        if (cfg->loops.items[l].header == header) return l;
-    return -1;
-}
-
 /* Makes the preheader a block of its own: constants go to the head of the entry block, which must not be it. */
 static int32_t make_preheader(PassContext *ctx, Func *func, Cfg *cfg, int32_t *loop) {
     int32_t header = cfg->loops.items[*loop].header, entry = entry_block(func, cfg, *loop);
     if (entry == NO_BLOCK) return NO_BLOCK;
     int32_t preheader = ir_edge_split(func, entry, header);
     cfg_compute(cfg, ctx->arena, func);
-    *loop = loop_of_header(cfg, header);
+    *loop = opt_loop_of_header(cfg, header);
     return preheader;
 }
 
@@ -467,7 +461,7 @@ void opt_bounds(PassContext *ctx, Func *func) {
     for (int32_t l = 0; l < cfg.loops.len; l++)
         vec_push(ctx->arena, &headers, cfg.loops.items[l].header);
     for (int32_t i = 0; i < headers.len; i++) {
-        int32_t loop = loop_of_header(&cfg, headers.items[i]);
+        int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
         if (loop < 0 || func->blocks.items[headers.items[i]].cold) continue;
         bool again = outlines(ctx) && bounds_is_innermost(&cfg, loop);
         if (in_versioned(&cfg, &done, loop) && !again) continue;
@@ -477,7 +471,7 @@ void opt_bounds(PassContext *ctx, Func *func) {
     }
     if (!outlines(ctx) || opt_is_outlined(func)) return;
     for (int32_t i = 0; i < headers.len; i++) {
-        int32_t loop = loop_of_header(&cfg, headers.items[i]);
+        int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
         if (loop < 0 || cfg.loops.items[loop].parent >= 0 || bounds_is_innermost(&cfg, loop))
             continue;
         if (func->blocks.items[headers.items[i]].cold || has_versioned(&cfg, &done, loop)) continue;

@@ -23,8 +23,6 @@ typedef struct Place {
     int32_t block;
 } Place;
 
-typedef Vec(Ref) RefList;
-
 typedef struct Bounds {
     Func *func;
     Arena *arena;

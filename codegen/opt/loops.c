@@ -32,6 +32,7 @@
  *           next = j + step               =>           stop = min(j0 + 65536 * step, limit)
  *           if next < limit: poll, header       header: j = phi(j0, next) ... if next < stop: header
  *                                               done:  poll (next - j0) / step; if next < limit: strip else exit */
+#include "codegen/opt/appends.h"
 #include "codegen/opt/divisors.h"
 #include "codegen/opt/early.h"
 #include "codegen/opt/merged.h"
@@ -584,6 +585,13 @@ static bool visit_items(Polls *s, int32_t loop, bool inner) {
     return true;
 }
 
+/* The loop runs as a whole: it has few rounds. */
+static void make_room_for_all(Func *func, Appends *appends, const CountedLoop *loop) {
+    if (!appends) return;
+    int32_t block = ir_edge_split(func, loop->entry_pred, loop->header);
+    opt_make_room(appends, &(Strip){block, loop->start, loop->limit});
+}
+
 /* An innermost loop, where loops without polls do not count. */
 static void visit(Polls *s, int32_t loop) {
     Func *func = s->func;
@@ -601,16 +609,20 @@ static void visit(Polls *s, int32_t loop) {
     bool brief = opt_is_brief(func, &s->cfg, loop);
     if (!remove_polls(func, &s->cfg, loop, &span)) return;
     int64_t weight = weight_of(func, &s->cfg, loop) + s->rounds[loop];
+    Appends *appends = divisors ? NULL : opt_appends(s->ctx, func, &s->cfg, loop);
     if (divisors) {
         Strip strip = strip_mine(func, &counted, DIVISOR_STRIP, weight, span, inner);
         opt_test_ahead(divisors, &strip);
     } else if (opt_const_int(func, counted.limit, &trips) && trips <= SHORT_LOOP &&
                trips * weight <= MOST_ROUNDS) {
+        make_room_for_all(func, appends, &counted);
         let_go(s, loop, QN_MAX(trips, 0) * weight, span);
     } else if (brief && inner) {
+        make_room_for_all(func, appends, &counted);
         count_behind(func, &s->cfg, loop, &counted, weight, span);
     } else {
-        strip_mine(func, &counted, QN_MAX(STRIP / weight, 1), weight, span, inner);
+        Strip strip = strip_mine(func, &counted, QN_MAX(STRIP / weight, 1), weight, span, inner);
+        if (appends) opt_make_room(appends, &strip);
     }
 }
 

@@ -210,6 +210,12 @@ bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {
     return false;
 }
 
+int32_t opt_loop_of_header(const Cfg *cfg, int32_t header) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].header == header) return l;
+    return -1;
+}
+
 bool opt_every_round(const Func *func, const Cfg *cfg, int32_t loop, int32_t block) {
     const Block *header = &func->blocks.items[cfg->loops.items[loop].header];
     for (int32_t i = 0; i < header->preds.len; i++)

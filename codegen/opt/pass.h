@@ -8,6 +8,8 @@
 
 #include "codegen/codegen.h"
 
+typedef Vec(Ref) RefList;
+
 typedef struct PassContext {
     Module *module;
     Arena *arena;
@@ -57,6 +59,7 @@ bool opt_is_step(const Func *func,
 void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);
 void opt_latches(PassContext *ctx, Func *func);
+void opt_fields(PassContext *ctx, Func *func);
 void opt_exact(PassContext *ctx, Func *func);
 void opt_alike(PassContext *ctx, Func *func);
 void opt_simplify(PassContext *ctx, Func *func);
@@ -118,6 +121,7 @@ bool opt_loop_of_items(const Func *func, const Cfg *cfg, int32_t loop, CountedLo
 bool opt_paced(const Func *func, const Cfg *cfg, Ref phi, CountedLoop *loop, int64_t *start);
 /* Have the conditions in front of the nest shown that the loop has few rounds (bounds_rounds.c)? */
 bool opt_is_brief(const Func *func, const Cfg *cfg, int32_t loop);
+int32_t opt_loop_of_header(const Cfg *cfg, int32_t header); /* -1: it is none */
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
 /* Does every round of the loop that goes back to its header pass the block? */
 bool opt_every_round(const Func *func, const Cfg *cfg, int32_t loop, int32_t block);

@@ -172,16 +172,10 @@ static void peel_round(Peel *p) {
     remove_block_polls(func, back);
 }
 
-static int32_t loop_of_header(const Cfg *cfg, int32_t header) {
-    for (int32_t l = 0; l < cfg->loops.len; l++)
-        if (cfg->loops.items[l].header == header) return l;
-    return -1;
-}
-
 /* After a change of the function: the loop by its header again. */
 static bool find_again(Peel *p, int32_t header) {
     cfg_compute(&p->cfg, p->ctx->arena, p->func);
-    p->loop = loop_of_header(&p->cfg, header);
+    p->loop = opt_loop_of_header(&p->cfg, header);
     return p->loop >= 0 && opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted);
 }
 
@@ -375,7 +369,7 @@ static void peel_last(Peel *p) {
 static void visit_last(Peel *p, int32_t header) {
     int64_t trips;
     p->decided.len = 0;
-    p->loop = loop_of_header(&p->cfg, header);
+    p->loop = opt_loop_of_header(&p->cfg, header);
     if (p->loop < 0 || p->func->blocks.items[header].cold || !is_innermost(&p->cfg, p->loop))
         return;
     if (!opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted)) return;
@@ -394,7 +388,7 @@ static void visit_last(Peel *p, int32_t header) {
 static bool visit(Peel *p, int32_t header) {
     int64_t rounds = 0, trips;
     p->decided.len = 0;
-    p->loop = loop_of_header(&p->cfg, header);
+    p->loop = opt_loop_of_header(&p->cfg, header);
     if (p->loop < 0 || p->func->blocks.items[header].cold || !is_innermost(&p->cfg, p->loop))
         return false;
     if (!opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted) || p->counted.first) return false;
@@ -409,7 +403,7 @@ static bool visit(Peel *p, int32_t header) {
         if (!find_again(p, header)) return true;
         peel_round(p);
         cfg_compute(&p->cfg, p->ctx->arena, p->func);
-        p->loop = loop_of_header(&p->cfg, header);
+        p->loop = opt_loop_of_header(&p->cfg, header);
         start_later(p, k);
         if (!find_again(p, header)) return true;
     }

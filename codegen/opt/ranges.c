@@ -14,8 +14,6 @@
  * which is the loop that C has: one variable instead of two, and no length in front. */
 #include "codegen/opt/pass.h"
 
-typedef Vec(Ref) RefList;
-
 typedef struct Ranges {
     PassContext *ctx;
     Func *func;

@@ -308,8 +308,6 @@ static void rename_pred(Func *func, int32_t block, int32_t from, int32_t to) {
         if (b->preds.items[i] == from) b->preds.items[i] = to;
 }
 
-typedef Vec(Ref) RefList;
-
 /* Takes out of the block what stays in the kernel; the rest goes. */
 static void take_out(Build *b, int32_t block, RefList *kept) {
     Func *func = b->from;

@@ -255,7 +255,7 @@ static void test_allocation(void) {
         CallContext ctx;
         CHECK_INT(cg_call(artifact, &ctx, (void *[]){&n, &m}, &r), CALL_OK);
         CHECK_INT(support_live_arrays(), live + 1);
-        CHECK((uintptr_t)r.data % 64 == 0);
+        CHECK((uintptr_t)r.data % SUPPORT_SMALL_ALIGN == 0);
         CHECK_INT(r.dims[0], 3);
         CHECK_INT(r.dims[1], 5);
         CHECK_INT(r.dims[2], 40);
@@ -264,6 +264,13 @@ static void test_allocation(void) {
             CHECK(((double *)r.data)[k] == 0.0);
         CHECK_INT(r.owner->refs, 1);
         quern_release(r.owner);
+        for (n = 1; n <= 40; n += 13) {
+            CHECK_INT(cg_call(artifact, &ctx, (void *[]){&n, &m}, &r), CALL_OK);
+            int align = n * m * 8 > SUPPORT_SMALL_ARRAY ? SUPPORT_ARRAY_ALIGN : SUPPORT_SMALL_ALIGN;
+            CHECK((uintptr_t)r.data % (uintptr_t)align == 0);
+            CHECK(((double *)r.data)[n * m - 1] == 0.0);
+            quern_release(r.owner);
+        }
         CHECK_INT(support_live_arrays(), live);
         static const struct {
             int64_t n, m;

@@ -17,7 +17,7 @@ static ListObject *new_list(const Type *element, int64_t n) {
     int64_t bytes = n * type_size(element);
     list->owner = element->counted ? quern_alloc_buffer(bytes, buffer_cells(element))
                                    : quern_alloc_array(bytes, 1);
-    list->data = (char *)list->owner + SUPPORT_ARRAY_ALIGN;
+    list->data = (char *)list->owner + SUPPORT_ARRAY_HEADER;
     list->length = list->capacity = n;
     list->stride = type_size(element);
     return list;
@@ -107,13 +107,13 @@ static void test_grow(bool held, bool counted) {
     CHECK(((ListObject **)list->data)[0] == item); /* nothing has changed */
     Owner *grown = quern_grow(old, 16, 8000, cells);
     list->owner = grown;
-    list->data = (char *)grown + SUPPORT_ARRAY_ALIGN;
+    list->data = (char *)grown + SUPPORT_ARRAY_HEADER;
     CHECK(((ListObject **)list->data)[0] == item);
     for (int i = 1; counted && i < 1000; i++)
         CHECK_INT(((int64_t *)list->data)[i], 0);
     if (held) {
         CHECK(grown != old);
-        CHECK_INT(((int64_t *)((char *)old + SUPPORT_ARRAY_ALIGN))[0] == 0, counted);
+        CHECK_INT(((int64_t *)((char *)old + SUPPORT_ARRAY_HEADER))[0] == 0, counted);
         quern_release(old);
     }
     CHECK_INT(grown->refs, 1);
