@@ -113,6 +113,21 @@ static PyObject *declared_texts(JitCore *core) {
     return all;
 }
 
+PyObject *py_core_declared(JitCore *core) {
+    if (core->can_compile || core->patterns || core->varargs) return NULL;
+    SpecTable *specs = py_core_snapshot(core);
+    PyObject *texts = specs ? PyList_New(0) : NULL;
+    for (int32_t i = 0; texts && i < specs->n; i++) {
+        const Spec *spec = specs->items[i];
+        if (!py_spec_is_original(spec)) continue;
+        /* compiled by a call, before that was turned off: there is nothing that somebody has written */
+        if (!spec->declared_text || PyList_Append(texts, spec->declared_text) < 0) Py_CLEAR(texts);
+    }
+    py_snapshot_free(specs);
+    if (texts && PyList_GET_SIZE(texts) == 0) Py_CLEAR(texts);
+    return texts;
+}
+
 static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
     PyObject *given = keys_text(core->state, keys, n);
     PyObject *declared = given ? declared_texts(core) : NULL;

@@ -221,6 +221,8 @@ typedef struct JitCore {
 bool py_core_init(JitCore *core, ModState *state, PyObject *py_func, const CompileOptions *options);
 /* From now on, compiled code that calls this compiles the function with its globals and cells as they are: frozen.c. */
 bool py_core_freeze(JitCore *core);
+/* The signatures that calls from compiled code convert their arguments to: a new list of texts. NULL without an exception: none bind. */
+PyObject *py_core_declared(JitCore *core);
 /* Another function object with the same code, globals, cells and defaults: a new reference, or an exception. */
 PyObject *py_function_twin(PyObject *function);
 void py_core_clear(JitCore *core);
@@ -393,6 +395,7 @@ const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher);
 bool py_link(PyResolver *r, Artifact *artifact); /* resolve_foreign.c */
 /* What the option locals of each says (borrowed), or NULL. */
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
+PyObject *py_declared_of_dispatcher(PyObject *dispatcher); /* py_core_declared */
 PyObject *py_locals_of_ufunc(PyObject *ufunc);
 const CompileOptions *py_options_of_ufunc(PyObject *ufunc);
 PyObject *py_locals_of_kernel(PyObject *kernel);

@@ -935,6 +935,10 @@ const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher) {
     return &((Dispatcher *)dispatcher)->core.options;
 }
 
+PyObject *py_declared_of_dispatcher(PyObject *dispatcher) {
+    return py_core_declared(&((Dispatcher *)dispatcher)->core);
+}
+
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher) {
     return ((Dispatcher *)dispatcher)->core.locals;
 }

@@ -365,8 +365,11 @@ PyObject *py_function_of(ModState *state, PyObject *object) {
 }
 
 /* Signatures that bind calls from compiled code: a list of texts, or NULL. */
-static PyObject *declared_of(ModState *state, PyObject *object) {
+static PyObject *declared_of(PyResolver *r, PyObject *object) {
+    ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
+    if (type == state->dispatcher_type) /* what is being compiled may have more to come */
+        return py_function_of(state, object) == r->entry ? NULL : py_declared_of_dispatcher(object);
     if (type == state->ufunc_type) return py_declared_of_ufunc(object);
     return type == state->kernel_type ? Py_XNewRef(py_declared_of_kernel(object)) : NULL;
 }
@@ -487,7 +490,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (!function && PyErr_Occurred()) return false;
     if (function) {
         b->handle = function; /* whatever wraps it */
-        PyObject *declared = declared_of(state, object);
+        PyObject *declared = declared_of(r, object);
         bool bound = !PyErr_Occurred() && py_bind_function(r, b, function) &&
                      (!declared || py_read_declared(r, b, declared));
         Py_XDECREF(declared);
@@ -689,6 +692,17 @@ static const Binding *resolve_builtin(void *user, Str name) {
     return b;
 }
 
+static bool cell_names_entry(const PyResolver *r, PyObject *function, int32_t index) {
+    PyObject *names = PyCode_GetFreevars((PyCodeObject *)PyFunction_GetCode(function));
+    PyObject *name =
+        names && index < PyTuple_GET_SIZE(names) ? PyTuple_GET_ITEM(names, index) : NULL;
+    Str text = {0};
+    bool is = name && py_str(r->arena, name, &text) && names_entry(r, text);
+    Py_XDECREF(names);
+    if (PyErr_Occurred()) PyErr_Clear();
+    return is;
+}
+
 static const Binding *resolve_freevar(void *user, Handle function, int32_t index) {
     PyResolver *r = user;
     Str path = path_under(r, function, "f:", str_printf(r->arena, "%d", index));
@@ -701,7 +715,8 @@ static const Binding *resolve_freevar(void *user, Handle function, int32_t index
     if (!value && PyErr_Occurred()) return NULL;
     const Binding *b = value ? py_bind(r, value, path) : missing(r);
     Py_XDECREF(value);
-    return logged(r, DEP_FREEVAR, path, b);
+    b = logged(r, DEP_FREEVAR, path, b);
+    return b && !value && cell_names_entry(r, function, index) ? py_bind(r, r->entry, path) : b;
 }
 
 /* Attributes are read only where reading is free of effects: modules, namespaces, classes, enums, named

@@ -105,9 +105,7 @@ bool py_may_convert(TypeKind from, TypeKind to) {
 }
 
 bool py_loses_kind(TypeKind from, TypeKind to) {
-    TypeClass a = class_of(from), b = class_of(to);
-    if (b == CLASS_BOOL) return a != CLASS_BOOL;
-    return a == CLASS_FLT && (b == CLASS_SINT || b == CLASS_UINT);
+    return ti_loses_kind(&(Type){.kind = from}, &(Type){.kind = to});
 }
 
 static int does_not_fit(PyObject *number, TypeKind to) {

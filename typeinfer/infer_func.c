@@ -151,14 +151,26 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Callee *callee,
 
 /* -- declared signatures ------------------------------------------------------------------------------ */
 
+/* What the callee may not write stays that, and what is written without a type has one where it is passed. */
+static Conversion argument_conversion(TypeTable *types, const Type *from, const Type *to) {
+    from = ti_stored(types, from);
+    if (from->kind == TY_ARRAY && to->kind == TY_ARRAY)
+        from = type_array_readonly(types, from, false);
+    Conversion known = ti_conversion(from, to);
+    bool containers = known == CONV_NONE && from->kind == TY_CLASS && can_convert(from, to);
+    return containers ? CONV_PROMOTE : known;
+}
+
 /* false: an argument cannot be converted. Parameters behind the declared ones keep their defaults. */
-static bool declared_fits(const Signature *s, const Bound *bound, Fit *fit) {
+static bool declared_fits(TypeTable *types, const Signature *s, const Bound *bound, Fit *fit) {
     *fit = (Fit){.declared = s->nparams};
     if (s->nparams > bound->n) return false;
     for (int32_t i = 0; i < bound->n; i++) {
         if (i >= s->nparams && bound->given[i]) return false;
         if (i >= s->nparams) continue;
-        if (!ti_fit_add(fit, ti_conversion(bound->slots[i].fact.type, s->params[i]))) return false;
+        const Type *from = bound->slots[i].fact.type;
+        fit->lossy += ti_loses_kind(from, s->params[i]);
+        if (!ti_fit_add(fit, argument_conversion(types, from, s->params[i]))) return false;
     }
     return true;
 }
@@ -193,12 +205,18 @@ static bool declared_error(Infer *in, const Binding *function, const Bound *boun
     return false;
 }
 
+/* Arrays that are laid out as declared, or more strictly, stay what they are: loops over them need not be slower. */
+static bool is_at_least(const Type *type, const Type *declared) {
+    return type == declared || (type->kind == TY_ARRAY && declared->kind == TY_ARRAY &&
+                                type->element == declared->element && type->ndim == declared->ndim);
+}
+
 /* Arguments take the declared types; a literal int that is known stays known. */
 static void take_declared(const Signature *s, Bound *bound) {
     for (int32_t i = 0; i < s->nparams; i++) {
         Slot *slot = &bound->slots[i];
         const Type *to = s->params[i];
-        if (slot->fact.type == to) continue;
+        if (is_at_least(slot->fact.type, to)) continue;
         const ConstVal *value = slot->count == 0 ? fact_cast_int(&slot->fact, to) : NULL;
         if (!bound->given[i])
             bound->values[i] = val_of(slot->fact); /* a default, to be converted */
@@ -215,7 +233,7 @@ static bool choose_declared(Infer *in, const Binding *function, Bound *bound,
         types[i] = bound->slots[i].fact.type;
     *out = function->elementwise ? declared_loop(in, function, types, bound->n) : NULL;
     for (int32_t k = 0; k < function->ndeclared && !function->elementwise; k++) {
-        if (!declared_fits(&function->declared[k], bound, &fit)) continue;
+        if (!declared_fits(in->types, &function->declared[k], bound, &fit)) continue;
         if (!ti_fit_better(&fit, &best)) continue;
         best = fit;
         *out = &function->declared[k];

@@ -368,6 +368,12 @@ Conversion ti_conversion(const Type *from, const Type *to) {
 
 /* -- candidates ---------------------------------------------------------------------------------- */
 
+bool ti_loses_kind(const Type *from, const Type *to) {
+    TypeClass a = type_class(from), b = type_class(to);
+    if (b == CLASS_BOOL) return a != CLASS_BOOL && a != CLASS_NONE;
+    return a == CLASS_FLT && (b == CLASS_SINT || b == CLASS_UINT);
+}
+
 bool ti_fit_add(Fit *fit, Conversion conversion) {
     fit->promote += conversion == CONV_PROMOTE;
     fit->safe += conversion == CONV_SAFE;

@@ -102,7 +102,9 @@ typedef struct Fit {
     int32_t lossy, unsafe, safe, promote;
     int32_t declared; /* parameters that are declared: a shorter signature leaves more defaults */
 } Fit;
-#define FIT_NONE ((Fit){.lossy = INT32_MAX})      /* anything is better */
+#define FIT_NONE ((Fit){.lossy = INT32_MAX}) /* anything is better */
+/* Floats that become ints, and other numbers that become bools: the last resort. False of what is no scalar. */
+bool ti_loses_kind(const Type *from, const Type *to);
 bool ti_fit_add(Fit *fit, Conversion conversion); /* false: CONV_NONE */
 bool ti_fit_better(const Fit *a, const Fit *b);
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from quern import cuda, jit, njit, typeof, types, vectorize
+from quern import cuda, errors, jit, njit, typed, typeof, types, vectorize
 
 BIG = 2**63 + 5
 VALUES = [3, -3, 3.7, -3.7, True, np.bool_(False), np.float32(2.5), np.float64(-0.5), np.int8(-3), np.uint16(200), 1e300, BIG,
@@ -263,3 +263,90 @@ def test_named_tuples_in_locals_and_lists():
 def test_named_tuples_of_no_class(text):
     with pytest.raises((TypeError, ValueError)):
         njit(f"int64({text})")(lambda t: 1)
+
+
+# -- calls from compiled code ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("signatures", [
+    ["int8(int8)"], ["int32(int32)", "float32(float32)"], ["float32(float32)", "int32(int32)"], ["int64(int64)", "float64(float64)"],
+    ["uint8(uint8)", "complex64(complex64)"], ["boolean(boolean)"], ["float64(float32)"], ["int16(float64)"]])
+def test_N16_calls_from_compiled_code_convert_as_calls_from_python(signatures):
+    f = njit(signatures)(lambda x: x)
+    caller = njit(lambda x: f(x))
+    passed = njit(lambda f, x: f(x))
+    several = njit(lambda x: (f, f)[1](x))
+    for value in [3.7, -3.7, 1, 0, np.float32(2.5), np.float64(-0.5), np.int8(-3), np.uint16(200), np.int64(2**40), True, 2.5j]:
+        try:
+            want = f(value)
+        except TypeError:
+            with pytest.raises(TypeError):
+                caller(value)
+            continue
+        except OverflowError:  # arguments of calls from Python are tested
+            continue
+        for call in (caller, several, lambda x: passed(f, x)):
+            assert repr(call(value)) == repr(want), value
+
+
+def test_N16_literals_in_compiled_code_are_converted():
+    half = njit("int64(int64)")(lambda x: x / 2)
+    single = njit("float32(float32)")(lambda x: x * x)
+    assert njit(lambda: (half(3), half(3.9), half(True)))() == (1, 1, 0)
+    assert njit(lambda: single(0.1))() == single(0.1) != 0.1 * 0.1
+    assert njit(lambda xs: [single(x) for x in xs])([0.1, 0.2]) == [single(0.1), single(0.2)]
+    assert list(njit(lambda xs: list(map(single, xs)))([0.1])) == [single(0.1)]
+
+
+def test_N16_what_compiled_code_passes_to_declared_functions():
+    text = njit("unicode_type(unicode_type)")(lambda s: s + "x")
+    optional = njit("int64(optional(int64))")(lambda x: -1 if x is None else x + 0)
+    pair = njit("float64(UniTuple(float64, 2))")(lambda t: t[0] + t[1])
+    length = njit(types.int64(types.ListType(types.int64)))(lambda l: len(l))
+    total = njit("float64(float64[:, :])")(lambda a: a.sum())
+    scale = njit("float64(float64, float64)")(lambda x, factor=2.0: x * factor)
+    fixed = np.ones((2, 2))
+
+    @njit
+    def numbers():
+        made = typed.List()
+        for i in range(3):
+            made.append(i)
+        return made
+
+    @njit
+    def all_of_them(a):
+        return (text("abc"), optional(None), optional(4), pair((1, 2)), length(numbers()), total(a), total(a.T), total(a[::2]),
+                total(fixed), scale(3), scale(3, factor=4))
+    assert all_of_them(np.ones((4, 3))) == ("abcx", -1, 4, 3.0, 3, 12.0, 12.0, 6.0, 4.0, 6.0, 12.0)
+
+
+def test_N16_arrays_that_no_signature_takes():
+    rows = njit("float64(float64[:, ::1])")(lambda a: a.sum())
+    with pytest.raises(errors.TypingError, match=r"(?s)cannot be called.*declared: \(float64\[:, ::1\]\)"):
+        njit(lambda a: rows(a.T))(np.ones((2, 3)))
+    with pytest.raises(errors.TypingError, match="declared"):
+        njit(lambda a: rows(a))(np.ones((2, 3), int))
+
+
+def test_N16_a_loop_over_a_declared_array_stays_one_of_the_array_that_comes():
+    def total(a):
+        s = 0
+        for x in a:
+            s += x
+        return s
+    declared = njit("int64(int64[:])")(total)
+    caller = njit(lambda a: declared(a))
+    caller(np.arange(3))
+    assert "vector.body" in next(iter(caller.inspect_llvm().values()))
+
+
+def test_N16_recursion_and_functions_that_are_frozen():
+    @njit("int64(int64)")  # the cell of that name is empty still
+    def factorial(n):
+        return 1 if n < 2 else n * factorial(n - 1)
+    assert njit(lambda: factorial(5.9))() == 120
+    late = njit(lambda x: x / 2)
+    assert late(3) == 1.5
+    late.disable_compile()  # what was compiled by a call is no signature that anybody has written
+    assert njit(lambda: late(3.5))() == 1.75
