@@ -1,7 +1,7 @@
 /* bounds_interval.c - [low, high] of an index over all rounds of a nest, as values of its preheader (bounds.c). */
 #include "codegen/opt/bounds.h"
 
-enum { MAX_LEAVES = 16, PRODUCT_BITS = 27 };
+enum { MAX_LEAVES = 16, PRODUCT_BITS = 27, MAX_ADVANCE = 1 << 11 };
 
 bool bounds_invariant(const Bounds *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
@@ -249,12 +249,74 @@ static Interval of_variable(Bounds *s, Ref phi, bool up, Place at) {
     return up ? (Interval){true, start, end} : (Interval){true, end, start};
 }
 
+/* How many rounds a loop always runs that nothing leaves but its header. */
+static bool constant_rounds(const Bounds *s, int32_t loop, int64_t *rounds) {
+    const Loop *info = &s->cfg->loops.items[loop];
+    CountedLoop counted;
+    int32_t to[3];
+    if (!opt_counted_loop(s->func, s->cfg, loop, &counted)) return false;
+    for (int32_t i = 0; i < info->blocks.len; i++)
+        for (int k = ir_successors(s->func, info->blocks.items[i], to) - 1; k >= 0; k--)
+            if (info->blocks.items[i] != info->header && !opt_in_loop(s->cfg, loop, to[k]))
+                return false;
+    if (!opt_const_int(s->func, counted.limit, rounds)) return false;
+    *rounds = QN_MAX(*rounds - counted.first, 0);
+    return *rounds <= MAX_ADVANCE;
+}
+
+static bool advances(const Bounds *s, int32_t loop, Ref ref, Ref phi, int depth, int64_t *by);
+
+/* A variable of a loop inside, behind it. */
+static bool advances_inside(const Bounds *s, int32_t loop, Ref ref, Ref phi, int depth,
+                            int64_t *by) {
+    int32_t header = ir_inst(s->func, ref)->block, inner = s->cfg->loop_of[header];
+    int64_t rounds, in_front = 0, each = 0;
+    if (s->cfg->loops.items[inner].parent != loop || !constant_rounds(s, inner, &rounds))
+        return false;
+    for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++) {
+        bool back = opt_in_loop(s->cfg, inner, s->func->blocks.items[header].preds.items[i]);
+        if (!advances(s, back ? inner : loop, ir_arg(s->func, ref, i), back ? ref : phi, depth + 1,
+                      back ? &each : &in_front))
+            return false;
+    }
+    *by = in_front + rounds * each;
+    return true;
+}
+
+/* Does `ref` lie the same number above `phi` in every round of the loop? */
+static bool advances(const Bounds *s, int32_t loop, Ref ref, Ref phi, int depth, int64_t *by) {
+    enum { DEEPEST = 6 };
+    const Inst *inst = ir_inst(s->func, ref);
+    int32_t in = s->cfg->loop_of[inst->block];
+    int64_t k;
+    *by = 0;
+    if (ref == phi) return true;
+    if (depth == DEEPEST || in < 0) return false;
+    if (inst->op == OP_phi && s->cfg->loops.items[in].header == inst->block) {
+        if (!advances_inside(s, loop, ref, phi, depth, by)) return false;
+    } else if (inst->op == OP_phi && in == loop) {
+        int64_t first = 0;
+        for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++) {
+            if (!advances(s, loop, ir_arg(s->func, ref, i), phi, depth + 1, by)) return false;
+            if (i > 0 && *by != first) return false;
+            first = *by;
+        }
+    } else if ((inst->op == OP_add || inst->op == OP_sub) && in == loop) {
+        if (!opt_const_int(s->func, ir_arg(s->func, ref, 1), &k) || k < -MAX_STEP || k > MAX_STEP)
+            return false;
+        if (!advances(s, loop, ir_arg(s->func, ref, 0), phi, depth + 1, by)) return false;
+        *by += inst->op == OP_add ? k : -k;
+    } else {
+        return false;
+    }
+    return *by >= -MAX_ADVANCE && *by <= MAX_ADVANCE;
+}
+
 bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
                          Ref *rounds) {
     int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
     CountedLoop counted;
-    bool plus, found = false;
-    Ref by;
+    bool found = false;
     if (!opt_counted_loop(s->func, s->cfg, loop, &counted) || counted.header != header)
         return false;
     if (counted.counter == phi || !cfg_dominates(s->cfg, counted.body, block)) return false;
@@ -266,10 +328,7 @@ bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, in
             *start = operand;
             continue;
         }
-        if (found || !is_step(s->func, operand, phi, &by, &plus)) return false;
-        if (!opt_const_int(s->func, by, step) || *step < -MAX_STEP || *step > MAX_STEP)
-            return false;
-        *step = plus ? *step : -*step;
+        if (found || !advances(s, loop, operand, phi, 0, step)) return false;
         found = true;
     }
     *rounds = counted.counter;

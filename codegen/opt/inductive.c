@@ -13,7 +13,14 @@
  * Nothing is remembered between goals, and fuel bounds the work: running out means "not proven". */
 #include "codegen/opt/pass.h"
 
-enum { FUEL = 300, MAX_GOALS = 12, MAX_DEPTH = 24, MAX_FACTS = 40, SAME_DEPTH = 3 };
+enum {
+    FUEL = 600,
+    MAX_GOALS = 12,
+    MAX_DEPTH = 24,
+    MAX_FACTS = 40,
+    SAME_DEPTH = 3,
+    SMALL = 1 << 20
+};
 
 typedef struct Goal {
     bool upper; /* value <= symbol + k; else value >= k */
@@ -157,7 +164,11 @@ static bool prove_moved(Proof *p, Goal goal, Ref value, int64_t by, int32_t bloc
 
 /* a <= b + d holds. */
 static bool by_order(Proof *p, Goal goal, Ref a, Ref b, int64_t d, int32_t at) {
+    int64_t x, y;
     if (!is_i64(p->func, a) || !is_i64(p->func, b)) return false;
+    if (goal.upper && number(p->func, a, &x) && number(p->func, goal.value, &y))
+        return x > -SMALL && x < SMALL && y > -SMALL && y < SMALL &&
+               prove_moved(p, goal, b, x - y - d, at);
     if (goal.upper && same(p->func, a, goal.value, SAME_DEPTH))
         return prove_moved(p, goal, b, -d, at);
     if (!goal.upper && same(p->func, b, goal.value, SAME_DEPTH))
@@ -325,7 +336,7 @@ static bool of_mul(Proof *p, Goal goal, int32_t block) {
         if (!exact && !at_most(p, x, NO_REF, INT64_MAX / c, block)) return false;
         if (goal.upper)
             return !goal.symbol && goal.k >= 0 && at_most(p, x, NO_REF, goal.k / c, block) &&
-                   (exact || at_least(p, x, INT64_MIN / c, block));
+                   (exact || at_least(p, x, 0, block) || at_least(p, x, INT64_MIN / c, block));
         return goal.k <= 0 && at_least(p, x, goal.k / c, block);
     }
     if (goal.upper || goal.k > 0 || !at_least(p, x, 0, block) || !at_least(p, y, 0, block))
@@ -484,6 +495,249 @@ static bool of_phi(Proof *p, Goal goal) {
     return ok;
 }
 
+/* -- binary search --------------------------------------------------------------------------------------
+ *
+ *     while low < high:                       low and high come nearer to each other, one of them in each round, and the
+ *         middle = (low + high) // 2          middle lies between them: low0 <= low <= middle < high <= high0
+ *         low = middle + 1 or high = middle   */
+
+/* Which of two comes first? */
+typedef enum Order { UNORDERED, IN_ORDER, APART } Order; /* nothing is known; a <= b; a < b */
+
+typedef struct Search {
+    Ref low, high; /* phis of a loop's header */
+    int32_t loop, header;
+    bool by_distance; /* the test is of high - low */
+} Search;
+
+static bool is_half(const Func *func, Ref ref, Op whole, Ref *of) {
+    const Inst *inst = ir_inst(func, ref);
+    bool half = (inst->op == OP_floordiv && is_const(func, ir_arg(func, ref, 1), 2)) ||
+                (inst->op == OP_shr && is_const(func, ir_arg(func, ref, 1), 1));
+    *of = half ? ir_arg(func, ref, 0) : NO_REF;
+    return half && ir_inst(func, *of)->op == whole;
+}
+
+/* (low + high) // 2, or low + (high - low) // 2 */
+static bool is_middle(const Func *func, Ref ref, Ref *low, Ref *high) {
+    Ref of;
+    if (is_half(func, ref, OP_add, &of)) {
+        *low = ir_arg(func, of, 0), *high = ir_arg(func, of, 1);
+        return true;
+    }
+    if (ir_inst(func, ref)->op != OP_add || !is_half(func, ir_arg(func, ref, 1), OP_sub, &of))
+        return false;
+    *low = ir_arg(func, of, 1), *high = ir_arg(func, of, 0);
+    return *low == ir_arg(func, ref, 0);
+}
+
+/* Is what comes round the loop the phi, the middle, or the one beside it? */
+static bool narrows(const Func *func, Ref ref, Ref phi, Ref middle, Op beside, int depth) {
+    enum { DEEPEST = 4 };
+    const Inst *inst = ir_inst(func, ref);
+    if (ref == phi || ref == middle) return true;
+    if (inst->op == beside)
+        return ir_arg(func, ref, 0) == middle && is_const(func, ir_arg(func, ref, 1), 1);
+    if (depth == DEEPEST || (inst->op != OP_phi && inst->op != OP_select)) return false;
+    for (int32_t k = inst->op == OP_phi ? 0 : 1; k < ir_inst(func, ref)->nargs; k++)
+        if (!narrows(func, ir_arg(func, ref, k), phi, middle, beside, depth + 1)) return false;
+    return true;
+}
+
+static Order order_by_test(const Func *func, Ref test, bool truth, Ref a, Ref b, Search *s) {
+    const Inst *inst = ir_inst(func, test);
+    if (inst->op == OP_not) return order_by_test(func, ir_arg(func, test, 0), !truth, a, b, s);
+    if (inst->op != OP_lt && inst->op != OP_le) return UNORDERED;
+    Ref x = ir_arg(func, test, truth ? 0 : 1), y = ir_arg(func, test, truth ? 1 : 0);
+    bool strict = (inst->op == OP_lt) == truth;
+    if (x == a && y == b) return strict ? APART : IN_ORDER;
+    int64_t k; /* k < b - a */
+    if (ir_inst(func, y)->op != OP_sub || ir_arg(func, y, 0) != b || ir_arg(func, y, 1) != a)
+        return UNORDERED;
+    if (!number(func, x, &k) || k < 0) return UNORDERED;
+    s->by_distance = true;
+    return strict || k > 0 ? APART : IN_ORDER;
+}
+
+/* By the tests on the way to the block. */
+static Order order_on_way(const Proof *p, int32_t block, Ref a, Ref b, Search *s) {
+    enum { FURTHEST = 8 };
+    for (int n = 0; n < FURTHEST && p->cfg->idom[block] != NO_BLOCK; n++) {
+        int32_t above = p->cfg->idom[block];
+        Ref last = ir_terminator(p->func, above);
+        const Inst *branch = ir_inst(p->func, last);
+        bool one = p->func->blocks.items[block].preds.len == 1 && branch->op == OP_branch &&
+                   branch->target[0] != branch->target[1];
+        Order order = one ? order_by_test(p->func, ir_arg(p->func, last, 0),
+                                          branch->target[0] == block, a, b, s)
+                          : UNORDERED;
+        if (order != UNORDERED) return order;
+        block = above;
+    }
+    return UNORDERED;
+}
+
+/* Where the loop tests in front of its rounds, or on each way to them. */
+static Order order_at(Proof *p, Search *s, int32_t block) {
+    Order least = order_on_way(p, block, s->low, s->high, s);
+    const Block *header = &p->func->blocks.items[s->header];
+    if (least != UNORDERED) return least;
+    least = APART;
+    for (int32_t i = 0; i < header->preds.len && least != UNORDERED; i++) {
+        int32_t from = header->preds.items[i];
+        Ref a = ir_arg(p->func, s->low, i), b = ir_arg(p->func, s->high, i);
+        Ref last = ir_terminator(p->func, from);
+        const Inst *branch = ir_inst(p->func, last);
+        Order order = order_on_way(p, from, a, b, s);
+        if (order == UNORDERED && branch->op == OP_branch && branch->target[0] != branch->target[1])
+            order = order_by_test(p->func, ir_arg(p->func, last, 0), branch->target[0] == s->header,
+                                  a, b, s);
+        if (order == UNORDERED)
+            order = at_most(p, a, b, -1, from) ? APART : at_most(p, a, b, 0, from);
+        least = QN_MIN(least, order);
+    }
+    return least;
+}
+
+static bool is_search(const Proof *p, Ref middle, Search *out, Ref first[2], int32_t *entry) {
+    const Func *func = p->func;
+    if (!is_middle(func, middle, &out->low, &out->high)) return false;
+    out->header = ir_inst(func, out->low)->block;
+    if (ir_inst(func, out->low)->op != OP_phi || ir_inst(func, out->high)->op != OP_phi ||
+        ir_inst(func, out->high)->block != out->header || out->header >= p->cfg->n)
+        return false;
+    out->loop = p->cfg->loop_of[out->header];
+    if (out->loop < 0 || p->cfg->loops.items[out->loop].header != out->header) return false;
+    const Block *header = &func->blocks.items[out->header];
+    *entry = NO_BLOCK;
+    for (int32_t i = 0; i < header->preds.len; i++) {
+        Ref a = ir_arg(func, out->low, i), b = ir_arg(func, out->high, i);
+        if (opt_in_loop(p->cfg, out->loop, header->preds.items[i])) {
+            if (!narrows(func, a, out->low, middle, OP_add, 0) ||
+                !narrows(func, b, out->high, middle, OP_sub, 0))
+                return false;
+        } else if (*entry == NO_BLOCK) {
+            *entry = header->preds.items[i];
+            first[0] = a, first[1] = b;
+        } else {
+            return false;
+        }
+    }
+    return *entry != NO_BLOCK && opt_in_loop(p->cfg, out->loop, ir_inst(func, middle)->block);
+}
+
+/* No sum and no difference wraps: 0 <= low0, and high0 is at most half of what there is. */
+static bool of_middle(Proof *p, Goal goal) {
+    Search s = {0};
+    Ref first[2] = {NO_REF, NO_REF};
+    int32_t entry;
+    if (!is_search(p, goal.value, &s, first, &entry) || !symbol_stands(p, goal.symbol, s.header))
+        return false;
+    Order order = order_at(p, &s, ir_inst(p->func, goal.value)->block);
+    if (order == UNORDERED || !at_least(p, first[0], 0, entry)) return false;
+    if (s.by_distance && !at_least(p, first[1], -1, entry)) return false;
+    if (!at_most(p, first[1], NO_REF, INT64_MAX / 2, entry)) return false;
+    return goal.upper ? prove_moved(p, goal, first[1], order == APART, entry)
+                      : prove_moved(p, goal, first[0], 0, entry);
+}
+
+/* -- tests of what a variable comes to ---------------------------------------------------------------------
+ *
+ *     i = start                          a loop that tests at its end: 2 * i + 1 < n has been asked of the i
+ *     if 2 * i + 1 < n: loop             that comes round, on each way to the header, and not of the phi
+ *     loop: c = 2 * i + 1 ...
+ *           i = c, if 2 * i + 1 < n: loop   */
+
+typedef struct Way { /* into a header: its phi is `operand` there */
+    Ref phi, operand;
+    int32_t header, from;
+} Way;
+
+/* The phi of a loop's header that an expression is made of, beside what stands while the loop runs; NO_REF: none, or several. */
+static Ref variable_of(Proof *p, Ref ref, int depth) {
+    const Inst *inst = ir_inst(p->func, ref);
+    int64_t k;
+    if (number(p->func, ref, &k)) return NO_REF;
+    if (inst->op == OP_phi) return ref;
+    if (depth == 0 || !is_i64(p->func, ref) || inst->nargs != 2) return NO_REF;
+    Ref a = variable_of(p, ir_arg(p->func, ref, 0), depth - 1);
+    return a ? a : variable_of(p, ir_arg(p->func, ref, 1), depth - 1);
+}
+
+/* The number that an expression is on the way. */
+static bool number_on_way(const Func *func, Ref ref, const Way *way, int depth, int64_t *out) {
+    int64_t a, b;
+    if (ref == way->phi) return number(func, way->operand, out);
+    if (number(func, ref, out)) return true;
+    Op op = (Op)ir_inst(func, ref)->op;
+    if (depth == 0 || (op != OP_add && op != OP_sub && op != OP_mul)) return false;
+    if (!number_on_way(func, ir_arg(func, ref, 0), way, depth - 1, &a) ||
+        !number_on_way(func, ir_arg(func, ref, 1), way, depth - 1, &b))
+        return false;
+    return !(op == OP_add   ? __builtin_add_overflow(a, b, out)
+             : op == OP_sub ? __builtin_sub_overflow(a, b, out)
+                            : __builtin_mul_overflow(a, b, out));
+}
+
+/* Is `there`, computed on the way, what the expression is in the round that follows? */
+static bool same_on_way(Proof *p, Ref ref, Ref there, const Way *way, int depth) {
+    const Func *func = p->func;
+    int64_t a, b;
+    if (ref == way->phi) return same(func, way->operand, there, SAME_DEPTH);
+    if (number_on_way(func, ref, way, depth, &a)) return number(func, there, &b) && a == b;
+    Op op = (Op)ir_inst(func, ref)->op;
+    if (op != OP_add && op != OP_sub && op != OP_mul)
+        return symbol_stands(p, ref, way->header) && same(func, ref, there, 0);
+    return depth > 0 && op == ir_inst(func, there)->op && is_i64(func, there) &&
+           same_on_way(p, ir_arg(func, ref, 0), ir_arg(func, there, 0), way, depth - 1) &&
+           same_on_way(p, ir_arg(func, ref, 1), ir_arg(func, there, 1), way, depth - 1);
+}
+
+static bool by_test_on_way(Proof *p, Goal goal, Ref test, bool truth, const Way *way) {
+    const Inst *inst = ir_inst(p->func, test);
+    if (inst->op == OP_not) return by_test_on_way(p, goal, ir_arg(p->func, test, 0), !truth, way);
+    if (inst->op == OP_and && truth && type_class(inst->type) == CLASS_BOOL)
+        return by_test_on_way(p, goal, ir_arg(p->func, test, 0), true, way) ||
+               by_test_on_way(p, goal, ir_arg(p->func, test, 1), true, way);
+    if (inst->op != OP_lt && inst->op != OP_le) return false;
+    Ref a = ir_arg(p->func, test, truth ? 0 : 1), b = ir_arg(p->func, test, truth ? 1 : 0);
+    int64_t d = (inst->op == OP_lt) == truth ? -1 : 0; /* a <= b + d */
+    if (!is_i64(p->func, a) || !is_i64(p->func, b)) return false;
+    if (!same_on_way(p, goal.value, goal.upper ? a : b, way, SAME_DEPTH)) return false;
+    return prove_moved(p, goal, goal.upper ? b : a, goal.upper ? -d : d, way->from);
+}
+
+/* The test at the end of the way, or one that leads to where it begins. */
+static bool by_way(Proof *p, Goal goal, const Way *way) {
+    enum { FURTHEST = 6 };
+    int32_t to = way->header, from = way->from;
+    for (int n = 0; n < FURTHEST && from != NO_BLOCK; n++) {
+        Ref last = ir_terminator(p->func, from);
+        const Inst *branch = ir_inst(p->func, last);
+        bool one = n == 0 || p->func->blocks.items[to].preds.len == 1;
+        if (one && branch->op == OP_branch && branch->target[0] != branch->target[1] &&
+            by_test_on_way(p, goal, ir_arg(p->func, last, 0), branch->target[0] == to, way))
+            return true;
+        to = from, from = p->cfg->idom[from];
+    }
+    return false;
+}
+
+static bool by_ways(Proof *p, Goal goal) {
+    Ref phi = variable_of(p, goal.value, SAME_DEPTH);
+    int32_t header = phi ? ir_inst(p->func, phi)->block : NO_BLOCK;
+    if (!phi || phi == goal.value || header >= p->cfg->n || p->cfg->loop_of[header] < 0)
+        return false;
+    if (p->cfg->loops.items[p->cfg->loop_of[header]].header != header) return false;
+    if (!symbol_stands(p, goal.symbol, header)) return false;
+    for (int32_t i = 0; i < ir_inst(p->func, phi)->nargs; i++) {
+        Way way = {phi, ir_arg(p->func, phi, i), header,
+                   p->func->blocks.items[header].preds.items[i]};
+        if (p->cfg->rpo_number[way.from] >= 0 && !by_way(p, goal, &way)) return false;
+    }
+    return true;
+}
+
 /* -- the prover -------------------------------------------------------------------------------------- */
 
 static bool of_range(Proof *p, Goal goal, const RangeItem *item, int32_t block) {
@@ -502,6 +756,13 @@ static bool of_length(Proof *p, Goal goal, int32_t block) {
            prove_moved(p, goal, stop, 0, block) && prove_moved(p, goal, start, 0, block);
 }
 
+/* What lies in memory side by side has no more elements than there are bytes; what is repeated (stride 0) may. */
+static bool of_axis(const Proof *p, Goal goal) {
+    const Type *type = ir_type(p->func, ir_arg(p->func, goal.value, 0));
+    return !goal.symbol && goal.k >= INT64_MAX / 4 && type->kind == TY_ARRAY && type->ndim == 1 &&
+           type->layout == LAYOUT_C;
+}
+
 static bool by_operation(Proof *p, Goal goal, int32_t block) {
     const Inst *inst = ir_inst(p->func, goal.value);
     RangeItem item;
@@ -510,7 +771,7 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
         of_range(p, goal, &item, block))
         return true;
     switch ((int)inst->op) {
-    case OP_shape: return !goal.upper && goal.k <= 0;
+    case OP_shape: return goal.upper ? of_axis(p, goal) : goal.k <= 0;
     case OP_range_len: return of_length(p, goal, block);
     case OP_lib: return of_lib(p, goal, block);
     case OP_check_index: /* it has passed */
@@ -520,13 +781,13 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
     case OP_wrap_index:
         return at_least(p, ir_arg(p->func, goal.value, 0), 0, block) &&
                prove_moved(p, goal, ir_arg(p->func, goal.value, 0), 0, block);
-    case OP_add: return of_add(p, goal, block);
+    case OP_add: return of_middle(p, goal) || of_add(p, goal, block);
     case OP_sub: return of_sub(p, goal, block);
     case OP_mul: return of_mul(p, goal, block);
-    case OP_mod:
-    case OP_and:
     case OP_shr:
-    case OP_floordiv: return of_part(p, goal, block);
+    case OP_floordiv: return of_middle(p, goal) || of_part(p, goal, block);
+    case OP_mod:
+    case OP_and: return of_part(p, goal, block);
     case OP_select: return of_select(p, goal, block);
     case OP_cast: return of_cast(p, goal);
     case OP_phi: return by_pace(p, goal, block) || of_phi(p, goal);
@@ -550,7 +811,7 @@ static bool prove(Proof *p, Goal goal, int32_t block) {
     }
     p->depth++;
     bool phi = ir_inst(p->func, goal.value)->op == OP_phi; /* tests are cheaper than induction */
-    bool ok = (phi && by_facts(p, goal, block)) || by_operation(p, goal, block) ||
+    bool ok = (phi ? by_facts(p, goal, block) : by_ways(p, goal)) || by_operation(p, goal, block) ||
               (!phi && by_facts(p, goal, block));
     p->depth--;
     return ok;

@@ -124,6 +124,50 @@ static Ref twin_wrap(const Proving *p, Ref wrap) {
     return NO_REF;
 }
 
+/* What an index is made of that only grows: phis, choices and sums, and where all of them begin. */
+typedef struct Growing {
+    Ref items[16];
+    int n;
+} Growing;
+
+static bool is_small_step(const Proving *p, Ref step, int32_t block) {
+    enum { LARGEST = 1 << 16 };
+    int64_t k;
+    if (opt_const_int(p->func, step, &k)) return k >= 0 && k <= LARGEST;
+    return opt_at_least(p->func, &p->cfg, step, 0, block) &&
+           opt_at_most(p->func, &p->cfg, step, NO_REF, LARGEST, block);
+}
+
+/* `block`: where the value is looked at. */
+static bool grows(const Proving *p, Ref ref, int32_t block, Growing *seen) {
+    ref = now(p, ref);
+    const Inst *inst = ir_inst(p->func, ref);
+    bool phi = inst->op == OP_phi;
+    for (int i = 0; i < seen->n; i++)
+        if (seen->items[i] == ref) return true;
+    if (inst->op == OP_add && inst->type->kind == TY_i64) {
+        for (int k = 0; k < 2; k++)
+            if (is_small_step(p, ir_arg(p->func, ref, 1 - k), inst->block))
+                return grows(p, ir_arg(p->func, ref, k), inst->block, seen);
+    }
+    if (opt_at_least(p->func, &p->cfg, ref, 0, block)) return true;
+    if ((!phi && inst->op != OP_select) || seen->n == countof(seen->items)) return false;
+    seen->items[seen->n++] = ref;
+    for (int32_t k = phi ? 0 : 1; k < ir_inst(p->func, ref)->nargs; k++) {
+        int32_t from = phi ? p->func->blocks.items[inst->block].preds.items[k] : block;
+        if (!grows(p, ir_arg(p->func, ref, k), from, seen)) return false;
+    }
+    return true;
+}
+
+/* Is an index never below zero that begins at or above it and only grows? To come from there to where it would hit an element as one
+ * from the end it would have to grow by 2^63 less the length, in steps of at most 2^16: more than a machine makes. Anywhere else
+ * outside an index without checks means nothing. */
+static bool only_grows(const Proving *p, Ref index, Ref where) {
+    Growing seen = {.n = 0};
+    return grows(p, index, ir_inst(p->func, where)->block, &seen);
+}
+
 static bool has_checks(const Func *func) {
     for (Ref ref = 1; ref < func->insts.len; ref++)
         if (is_op(func, ref, OP_check_index)) return true;
@@ -271,7 +315,8 @@ static void visit(Proving *p, Ref ref) {
         p->map[ref] = whole(p, ref);
     } else if (is_op(p->func, ref, OP_wrap_index)) {
         Ref index = ir_arg(p->func, ref, 0);
-        if (opt_at_least(p->func, &p->cfg, index, 0, ir_inst(p->func, ref)->block))
+        if (opt_at_least(p->func, &p->cfg, index, 0, ir_inst(p->func, ref)->block) ||
+            (p->unchecked && only_grows(p, index, ref)))
             p->map[ref] = index;
         if (!p->map[ref] && p->unchecked) p->map[ref] = twin_wrap(p, ref);
         if (!p->map[ref] && p->unchecked) vec_push(p->arena, &p->wraps, ref);

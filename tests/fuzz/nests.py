@@ -312,6 +312,39 @@ class Nest:
         name = self.rng.choice([v for v in self.values if v != "x"])
         self.line(indent, f"{name} = {self.cast(x, 'wint', self.values[name])}")
 
+    def counter(self, indent):
+        """A variable that a loop inside of a loop counts, by the same number in each round where nothing ends it."""
+        k, j, outer = self.fresh("k"), self.fresh("j"), self.fresh("i")
+        self.line(indent, f"{k} = {self.pick('0', '0', '0', '1', self.limit())}")
+        self.line(indent, f"for {outer} in range({self.pick('2', '3', 'n', 'n // 4')}):")
+        self.line(indent + 1, f"for {j} in range({self.pick('2', '3', '4', 'm & 3')}):")
+        self.ints += [k, j]
+        self.store(indent + 2)
+        if self.chance(0.2):
+            self.line(indent + 2, f"if {self.condition(0)}:")
+            self.line(indent + 3, self.pick("break", "continue", f"{k} += 1"))
+        self.line(indent + 2, f"{k} {self.pick('+=', '+=', '+=', '-=')} {self.pick('1', '1', '2')}")
+        del self.ints[-2:]
+
+    def search(self, indent):
+        """Two that come nearer to each other; three of four forms do so until they meet."""
+        low, high, middle = self.fresh("l"), self.fresh("h"), self.fresh("k")
+        test, up, down, end = self.pick(("{l} < {h}", "{k} + 1", "{k}", ""), ("{l} <= {h}", "{k} + 1", "{k} - 1", " - 1"),
+                                        ("{h} - {l} > 1", "{k}", "{k}", " - 1"), ("{l} < {h}", "{k} + 2", "{k}", ""))
+        array = self.rng.choice([a for a in self.arrays if self.readable(a)] or self.arrays)
+        size = f"{array.name}.shape[0]"
+        names = {"l": low, "h": high, "k": middle}
+        self.line(indent, f"{low}, {high} = {self.pick('0', '0', '1', self.limit())}, {self.pick(size, size, 'n', self.limit())}{end}")
+        self.line(indent, f"while {test.format(**names)}:")
+        half = self.pick(f"({low} + {high}) // 2", f"({low} + {high}) >> 1", f"{low} + ({high} - {low}) // 2")
+        self.line(indent + 1, f"{middle} = {half}")
+        self.ints.append(middle)
+        self.line(indent + 1, f"if {self.condition(0)}:")
+        self.line(indent + 2, f"{low} = {up.format(**names)}")
+        self.line(indent + 1, "else:")
+        self.line(indent + 2, f"{high} = {down.format(**names)}")
+        self.ints.pop()
+
     def body(self, indent, depth, advance, *ints):
         self.ints += ints
         self.advance.append(advance)
@@ -368,7 +401,9 @@ class Nest:
                 self.handled(indent, depth)
             elif what < 0.6 and self.budget > 0:
                 self.euclid(indent)
-            elif what < 0.64 and self.budget > 0:
+            elif what < 0.62 and self.budget > 0 and not self.kernel:
+                (self.counter if self.chance(0.5) else self.search)(indent)
+            elif what < 0.65 and self.budget > 0:
                 self.leave(indent)
             elif what < 0.7 and self.budget > 0:
                 self.line(indent, f"if {self.condition()}:")
