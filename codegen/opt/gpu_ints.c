@@ -3,9 +3,11 @@
  * The launch promises FAST_LIMIT for the sizes of arrays and of the grid, and for the int parameters that are marked
  * small (narrow.c), before it takes the fast variant; from there an interval for each value follows its definition. A phi
  * gets one when its loop adds to it up to a limit tested in the header or on the way back, subtracts from it down to one, divides it,
- * or adds to it in each of a limited number of rounds. */
+ * or adds to it in each of a limited number of rounds. An int made of a float is limited where min and max limit the float. */
 #include "codegen/opt/gpu_ints.h"
 #include "codegen/target.h"
+
+#include <math.h>
 
 struct GpuInts {
     Func *func;
@@ -18,6 +20,7 @@ struct GpuInts {
     IntRange *rounds;
     int depth;    /* of the chain of definitions that is being followed */
     int tries;    /* left of assumptions about phis */
+    bool loose;   /* floats are added in any order */
     bool endless; /* some arrays are addresses alone, without a length */
     int32_t n;
     Arena *arena;
@@ -495,6 +498,108 @@ static IntRange range_of_phi(GpuInts *s, Ref phi) {
     return rounds;
 }
 
+/* -- ints made of floats ------------------------------------------------------------------------------ */
+
+/* What a float can be; or (nan) no number. */
+typedef struct FloatRange {
+    double lo, hi;
+    bool nan;
+} FloatRange;
+
+enum { FLOAT_DEPTH = 8 };
+
+static FloatRange any_float(void) {
+    return (FloatRange){-INFINITY, INFINITY, true};
+}
+
+/* Rounded to float32 it may be a little less or more, or infinite. */
+static FloatRange rounded(FloatRange r) {
+    const double part = 0x1p-20, most = 1e37;
+    if (!(r.lo >= -most && r.hi <= most)) r.nan = true;
+    r.lo = r.lo >= -most ? r.lo - fabs(r.lo) * part : -INFINITY;
+    r.hi = r.hi <= most ? r.hi + fabs(r.hi) * part : INFINITY;
+    return r;
+}
+
+/* The tests in front of it count, too: x < width means that there is a column. */
+static FloatRange float_of_int(GpuInts *s, Ref ref, Ref from) {
+    int64_t low, high, k;
+    IntRange r = range_of(s, from);
+    if (!r.known) return any_float();
+    if (!opt_const_int(s->func, from, &k)) {
+        limits_of_edge(s, from, ir_inst(s->func, ref)->block, NO_BLOCK, &low, &high);
+        r = limited(r, low, high);
+    }
+    return rounded((FloatRange){(double)r.lo, (double)r.hi, false});
+}
+
+/* The result is one of both. Where one is no number it may be the other, or none. */
+static FloatRange float_choice(FloatRange a, FloatRange b, bool least) {
+    FloatRange r = {.nan = a.nan || b.nan};
+    double lo = a.nan ? b.lo : b.nan ? a.lo : QN_MAX(a.lo, b.lo);
+    double hi = a.nan ? b.hi : b.nan ? a.hi : QN_MIN(a.hi, b.hi);
+    bool both = a.nan && b.nan;
+    r.lo = least || both ? QN_MIN(a.lo, b.lo) : lo;
+    r.hi = least && !both ? hi : QN_MAX(a.hi, b.hi);
+    return r;
+}
+
+static bool is_finite(FloatRange r) {
+    return isfinite(r.lo) && isfinite(r.hi);
+}
+
+static FloatRange float_product(FloatRange a, FloatRange b) {
+    if (!is_finite(a) || !is_finite(b)) return any_float();
+    double p = a.lo * b.lo, q = a.lo * b.hi, u = a.hi * b.lo, v = a.hi * b.hi;
+    return rounded((FloatRange){QN_MIN(QN_MIN(p, q), QN_MIN(u, v)),
+                                QN_MAX(QN_MAX(p, q), QN_MAX(u, v)), a.nan || b.nan});
+}
+
+static FloatRange float_sum(FloatRange a, FloatRange b) {
+    if (!is_finite(a) || !is_finite(b)) return any_float();
+    return rounded((FloatRange){a.lo + b.lo, a.hi + b.hi, a.nan || b.nan});
+}
+
+static FloatRange float_range(GpuInts *s, Ref ref, int depth) {
+    Func *f = s->func;
+    const Inst *inst = ir_inst(f, ref);
+    if ((inst->type->kind != TY_f32 && inst->type->kind != TY_f64) || depth == 0)
+        return any_float();
+    Ref a = inst->nargs > 0 ? ir_arg(f, ref, 0) : NO_REF,
+        b = inst->nargs > 1 ? ir_arg(f, ref, 1) : NO_REF;
+    GenId which = launch_number(s, ref);
+    switch (inst->op) {
+    case OP_const:
+        if (inst->u.value->kind != CONST_FLOAT) return any_float();
+        return rounded((FloatRange){inst->u.value->re, inst->u.value->re, false});
+    case OP_cast:
+        return type_is_int(ir_type(f, a)) ? float_of_int(s, ref, a)
+                                          : rounded(float_range(s, a, depth - 1));
+    case OP_add: return float_sum(float_range(s, a, depth - 1), float_range(s, b, depth - 1));
+    case OP_sub: {
+        FloatRange y = float_range(s, b, depth - 1);
+        return float_sum(float_range(s, a, depth - 1), (FloatRange){-y.hi, -y.lo, y.nan});
+    }
+    case OP_mul: return float_product(float_range(s, a, depth - 1), float_range(s, b, depth - 1));
+    case OP_lib:
+        if ((which != GEN_min && which != GEN_max) || inst->nargs != 2) return any_float();
+        return float_choice(float_range(s, a, depth - 1), float_range(s, b, depth - 1),
+                            which == GEN_min);
+    default: return any_float();
+    }
+}
+
+/* Of what is no number it makes 0. */
+static IntRange range_of_cast(GpuInts *s, Ref from) {
+    const double most = 0x1p60;
+    if (!type_is_float(ir_type(s->func, from))) return range_of(s, from);
+    if (s->loose) return unknown();
+    FloatRange r = float_range(s, from, FLOAT_DEPTH);
+    if (!(r.lo >= -most && r.hi <= most)) return unknown();
+    int64_t lo = (int64_t)r.lo, hi = (int64_t)r.hi;
+    return between(r.nan ? QN_MIN(lo, 0) : lo, r.nan ? QN_MAX(hi, 0) : hi);
+}
+
 /* -- values ---------------------------------------------------------------------------------------- */
 
 static IntRange range_of_wrap(GpuInts *s, Ref index, Ref n) {
@@ -602,7 +707,7 @@ static IntRange compute(GpuInts *s, Ref ref) {
     case OP_shl:
     case OP_shr: return shifted(s, ref, range_of(s, a));
     case OP_select: return either(range_of(s, b), range_of(s, ir_arg(f, ref, 2)));
-    case OP_cast:
+    case OP_cast: return range_of_cast(s, a);
     case OP_check_index: return range_of(s, a); /* work-items go on behind a check that failed */
     case OP_wrap_index: return range_of_wrap(s, a, b);
     default: return unknown();
@@ -654,6 +759,7 @@ GpuInts *gpu_ints(PassContext *ctx, Func *func) {
     s->tries = MAX_TRIES;
     s->divisors = options->any_divisor ? 0 : find_divisors(func);
     s->endless = options->pointers != 0;
+    s->loose = options->fastmath & FM_REASSOC;
     cfg_compute(&s->cfg, ctx->arena, func);
     return s;
 }

@@ -6,6 +6,7 @@
 #include "codegen/target/gpu_walk.h"
 #include "codegen/target/gpu_kernel.h"
 #include "codegen/target/libdevice.h"
+#include "codegen/target/nvptx_convert.h"
 #include "codegen/target/nvptx_layout.h"
 #include "codegen/target/nvptx_sink.h"
 #include "codegen/target/targets.h"
@@ -239,6 +240,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         return false;
     if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
     libdevice_finish(cg);
+    if (cg->options->opt_level >= 1) nvptx_convert(cg);
     if (cg->options->opt_level >= 2) {
         gpu_walk_addresses(cg, WALKED);
         nvptx_sink(cg);

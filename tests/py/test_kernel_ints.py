@@ -1,5 +1,6 @@
 """Ints of kernels that become int32 and uint32 where the launch limits sizes (codegen/opt/gpu_ints.c, narrow.c, words.c): values at the
 edges of these are what CPython computes."""
+import math
 import re
 
 import numpy as np
@@ -227,3 +228,93 @@ def test_two_variables_that_leave_each_other(device, pattern):
             low = wrapped(low + high // 3)
         n += 1
     assert out.tolist() == [low, high, n]
+
+
+@cuda.jit
+def converted(x, ints, words, halves, short):
+    i = cuda.grid(1)
+    if i < x.size:
+        ints[i, 0], ints[i, 1], ints[i, 2], ints[i, 3] = int(x[i]), math.floor(x[i]), math.ceil(x[i]), round(x[i])
+        words[i, 0], words[i, 1] = np.uint64(x[i]), np.uint64(np.floor(x[i]))
+        halves[i, 0], halves[i, 1] = np.int32(x[i]), np.int32(np.floor(x[i]))
+        short[i, 0], short[i, 1] = np.uint32(x[i]), np.uint32(np.ceil(x[i]))
+
+
+def saturated(v, bits, signed):
+    if np.isnan(v):
+        return 0
+    low, high = (-2**(bits - 1), 2**(bits - 1) - 1) if signed else (0, 2**bits - 1)
+    return low if v <= low else high if v >= high else int(v)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_floats_become_ints_that_saturate(device, kind):
+    edges = [0, -0.0, 0.4, 0.5, 1.5, 2.5, 1e-30, 2**24 + 1, 2**31, 2**31 - 129, 2**32, 2**32 - 257, 2**63, 2**63 - 2**40, 2**64, 1e19, 1e38, np.inf]
+    x = np.array(edges + [-v for v in edges] + [np.nan], kind)
+    ints, words = np.zeros((x.size, 4), np.int64), np.zeros((x.size, 2), np.uint64)
+    halves, short = np.zeros((x.size, 2), np.int32), np.zeros((x.size, 2), np.uint32)
+    converted[1, 64](x, ints, words, halves, short)
+    for i, v in enumerate(x):
+        down, up = np.floor(v), np.ceil(v)
+        assert ints[i].tolist() == [saturated(r, 64, True) for r in (v, down, up, np.rint(v))], v
+        assert halves[i].tolist() == [saturated(r, 32, True) for r in (v, down)], v
+        assert short[i].tolist() == [saturated(r, 32, False) for r in (v, up)], v
+        if v >= 0:
+            assert words[i].tolist() == [saturated(r, 64, False) for r in (v, down)], v
+
+
+@cuda.jit
+def sampled(field, at, out):
+    i = cuda.grid(1)
+    n = field.shape[0]
+    if i < at.size and n > 0:
+        f = min(max(at[i], np.float32(0)), np.float32(n - 1))
+        k = int(f)
+        out[i, 0], out[i, 1] = k, field[k]
+        k = int(max(min(np.float32(n - 1), at[i]), np.float32(-1)))
+        out[i, 6] = field[k]
+        k -= 1
+        out[i, 2], out[i, 3] = k, field[k % n]
+        out[i, 4] = int(min(at[i] * at[i], at[i] - 3)) + 1
+        out[i, 5] = int(max(min(at[i], np.float32(5)), np.float32(2)) * min(np.float32(n), np.float32(3)))
+
+
+def chosen(v):
+    return saturated(v, 64, True)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_floats_between_limits(device, n):
+    """Where what is compared is no number, the choice is the first or the second: either is right for a kernel, and so is the int."""
+    field = np.arange(n, dtype=np.int64) * 5 + 2
+    at = np.array([0, 0.5, 1, 5.9, 6, 1e9, 3e38, -0.5, -1, -3e38, np.inf, -np.inf, np.nan], np.float32)
+    out = np.zeros((at.size, 7), np.int64)
+    sampled[1, 32](field, at, out)
+    one = np.float32
+    for i, v in enumerate(at):
+        k = out[i, 0]
+        assert out[i, 6] == field[out[i, 2] + 1]
+        with np.errstate(all="ignore"):
+            if np.isnan(v):
+                assert 0 <= k < n and out[i, 1] == field[k] and -2 <= out[i, 2] < n and out[i, 3] == field[out[i, 2] % n]
+                continue
+            assert k == chosen(min(max(v, one(0)), one(n - 1))) and out[i, 1] == field[k]
+            assert out[i, 2] == chosen(max(min(one(n - 1), v), one(-1))) - 1 and out[i, 3] == field[out[i, 2] % n]
+            assert out[i, 4] == wrapped(chosen(min(v * v, v - one(3))) + 1)
+            assert out[i, 5] == chosen(max(min(v, one(5)), one(2)) * one(min(n, 3)))
+
+
+def test_conversions_are_one_instruction():
+    @cuda.jit
+    def convert(x, a, b):
+        i = cuda.grid(1)
+        if i < x.size:
+            a[i] = np.int32(x[i])
+            b[i] = math.floor(x[i])
+    ptx, _ = cuda.compile_ptx(convert.py_func, "void(float32[::1], int32[::1], int64[::1])")
+    assert "cvt.rzi.s32.f32" in ptx and "cvt.rmi.s64.f32" in ptx and re.findall(r"setp\.(\w+)\.f32", ptx) == ["nan"]
+
+
+def test_an_int_of_a_float_between_limits_is_an_int32():
+    ptx, _ = cuda.compile_ptx(sampled.py_func, "void(int64[::1], float32[::1], int64[:,::1])")
+    assert len(re.findall(r"cvt.rzi.s32.f32", ptx)) == 3 and len(re.findall(r"cvt.rzi.s64.f32", ptx)) == 1
