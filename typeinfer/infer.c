@@ -353,9 +353,17 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
     return true;
 }
 
+/* What may be None, where a type is declared that has no None: TypeError where it is. */
+static bool must_be_there(const Val *v, const Type *declared) {
+    return declared && v->f.type->kind == TY_OPTIONAL && declared->kind != TY_OPTIONAL &&
+           declared->kind != TY_none && can_convert(v->f.type->element, declared);
+}
+
 static bool visit_return(Infer *in, Ref ref) {
     Val v = {0};
-    if (!infer_operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
+    if (!infer_operand(in, ref, 0, &v)) return false;
+    if (must_be_there(&v, declared_result(in))) v = v_present(in, v);
+    if (!check_returned(in, ref, &v)) return false;
     Instance *inst = in->inst;
     if (inst->serial == 0 && ti_has_objects(in) && !v_text(in, &v)) return false;
     if (in->emit) {
@@ -579,6 +587,7 @@ static bool visit_convert(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &v)) return false;
     const Type *to = locals ? locals[inst->imm] : NULL;
     if (!to) return *out = v, true;
+    if (must_be_there(&v, to)) v = v_present(in, v);
     if (type_is_number(v.f.type) && to->kind < TY_SCALARS && to->kind != TY_none)
         return v_cast(in, v, to, false, out);
     if (!can_convert(v.f.type, to)) {

@@ -6,7 +6,7 @@ import copy
 import numpy as np
 import pytest
 
-from quern import errors, njit
+from quern import errors, njit, types
 
 
 def same(function, *args):
@@ -348,3 +348,26 @@ def test_TYP_values_with_other_contents_are_others():
 
     for k in (1, 6, 7):
         assert njit(others)(k) == others(k)
+
+
+# -- where a type without None is declared ---------------------------------------------------------------------------
+
+
+def test_what_may_be_none_is_asked_where_a_type_is_declared():
+    result = njit("int64(optional(int64))")(lambda x: -1 if x is None else x)
+    assert result(None) == -1 and result(3) == 3
+    itself = njit("int64(optional(int64))")(lambda x: x)
+    assert itself(3) == 3
+    with pytest.raises(TypeError, match="None"):
+        itself(None)
+
+    @njit(locals={"y": types.float32})
+    def variable(x, there):
+        z = None
+        if there:
+            z = x
+        y = z
+        return y
+    assert variable(0.1, True) == float(np.float32(0.1))
+    with pytest.raises(TypeError, match="None"):
+        variable(0.1, False)
