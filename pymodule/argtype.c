@@ -874,6 +874,13 @@ static bool are_parts(ModState *state, const Type *type, const TypeKey *items) {
            is_element_key(state, items[type->nparams - 1]);
 }
 
+/* The class of Python's own containers that signatures can declare, or NULL. */
+static PyObject *plain_class(const Type *type) {
+    if (type->variant || type->open) return NULL;
+    if (type->bits == CLS_list) return (PyObject *)&PyList_Type;
+    return type->bits == CLS_set ? (PyObject *)&PySet_Type : NULL;
+}
+
 TypeKey py_type_key(ModState *state, const Type *type) {
     if (type->kind < TY_SCALARS) return KEY_SCALAR(type->kind);
     if (type->kind == TY_ARRAY) {
@@ -897,15 +904,19 @@ TypeKey py_type_key(ModState *state, const Type *type) {
         return kind < 0 ? 0 : py_time_key(state, kind);
     }
     bool optional = type->kind == TY_OPTIONAL, shared = type->kind == TY_CLASS && type->shared;
-    if ((type->kind != TY_TUPLE && !optional && !shared) || type->nitems > MAX_TUPLE) return 0;
-    const Type *const *parts = optional ? &type->element : shared ? type->params : type->items;
-    int32_t n = optional ? 1 : shared ? type->nparams : type->nitems;
+    PyObject *plain = type->kind == TY_CLASS && !shared ? plain_class(type) : NULL;
+    if ((type->kind != TY_TUPLE && !optional && !shared && !plain) || type->nitems > MAX_TUPLE)
+        return 0;
+    bool container = shared || plain;
+    const Type *const *parts = optional ? &type->element : container ? type->params : type->items;
+    int32_t n = optional ? 1 : container ? type->nparams : type->nitems;
     TypeKey *items = PyMem_Malloc(sizeof *items * (size_t)QN_MAX(n, 1)), key = 1;
     if (!items) return PyErr_NoMemory(), 0;
     for (int32_t i = 0; i < n && key; i++)
         items[i] = key = py_type_key(state, parts[i]);
     PyObject *cls = optional ? Py_None
                     : shared ? py_class_of_shared(state, (ClassId)type->bits)
+                    : plain  ? plain
                              : type->cls;
     if (shared && !cls) key = 0;
     if (key) key = are_parts(state, type, items) ? py_compound_key(state, cls, items, n) : 0;

@@ -16,6 +16,19 @@ static bool fit_scalar(JitCore *core, TypeKey from, TypeKey to, Fit *fit) {
 static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
                     Fit *fit);
 
+/* Are values of both the same in memory? Elements of containers are not converted. */
+static bool is_stored_alike(ModState *state, TypeKey from, TypeKey to) {
+    if (from == to) return true;
+    if (key_is_scalar(from) && key_is_scalar(to))
+        return type_strong_kind(key_scalar_kind(from)) == type_strong_kind(key_scalar_kind(to));
+    const Compound *a = key_is_compound(from) ? py_compound(state, from) : NULL;
+    const Compound *b = key_is_compound(to) ? py_compound(state, to) : NULL;
+    if (!a || !b || a->cls != b->cls || a->nitems != b->nitems || a->nitems < 1) return false;
+    for (int32_t i = 0; i < a->nitems; i++)
+        if (!is_stored_alike(state, a->items[i], b->items[i])) return false;
+    return true;
+}
+
 /* Tuples: item by item. */
 static bool fit_items(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
                       Fit *fit) {
@@ -24,6 +37,8 @@ static bool fit_items(JitCore *core, TypeTable *types, Arena *arena, TypeKey fro
         return false;
     if (py_shared_class(core->state, b->cls) != CLS_COUNT)
         return false; /* they stay what they are */
+    if (py_container_class(b->cls) != CLS_COUNT)
+        return a->cls == b->cls && is_stored_alike(core->state, a->items[0], b->items[0]);
     for (int32_t i = 0; i < a->nitems; i++)
         if (!fit_one(core, types, arena, a->items[i], b->items[i], fit)) return false;
     fit->promote++;

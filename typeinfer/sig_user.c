@@ -2,7 +2,7 @@
  *
  *   signature := [type] '(' [types] ')' | type ',' types     types := type {',' type} [',']
  *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
- *              | ListType[type] | DictType[type, type] | SetType[type] | unicode_type
+ *              | List(type) | Set(type) | ListType[type] | DictType[type, type] | SetType[type] | unicode_type
  *              | Optional(type) | Record(size {, 'name': field at offset}) | namedtuple[number](types)
  *   field     := type | nestedarray(type, (lengths))
  *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
@@ -302,6 +302,27 @@ static const Type *shared_class(Reader *r, ClassId id) {
     return type_shared(r->types, type_class_of(r->types, id, params));
 }
 
+/* List(int64), List(int64, True), Set(int64): of the interpreter or of compiled code, which is the same here (whether it is reflected,
+ * Numba's second parameter, says nothing). */
+static const Type *plain_class(Reader *r, ClassId id) {
+    const Type *params[2] = {type(r)};
+    if (!params[0]) return NULL;
+    if (accept(r, ',')) {
+        Str word = (skip(r), name(r));
+        if (!str_is(word, "True") && !str_is(word, "False"))
+            return fail(r, r->p, "expected True or False");
+    }
+    return expect(r, ')') ? type_class_of(r->types, id, params) : NULL;
+}
+
+static const Type *list_call(Reader *r) {
+    return plain_class(r, CLS_list);
+}
+
+static const Type *set_call(Reader *r) {
+    return plain_class(r, CLS_set);
+}
+
 /* instance[3]: of the class with that number, which the resolver knows. */
 static const Type *instance(Reader *r) {
     if (!expect(r, '[')) return NULL;
@@ -381,6 +402,8 @@ static const Type *named(Reader *r, const char *at) {
     } calls[] = {{"Tuple", tuple_call},
                  {"UniTuple", uni_tuple},
                  {"Array", array_call},
+                 {"List", list_call},
+                 {"Set", set_call},
                  {"Optional", optional},
                  {"Record", record},
                  {"CharSeq", byte_characters},

@@ -180,14 +180,14 @@ def test_D22_types_of_users():
     assert typeof(Other()) == MyType(8)
 
 
-LISTS = types.List(float64)
+ITERATORS = types.ListIter(types.List(float64))
 
 
 def test_D22_types_that_cannot_be_compiled_fail_when_used():
-    with pytest.raises(errors.UnsupportedError, match=r"the type list\(float64\)"):
-        njit(LISTS(int64))(lambda n: n)
-    f = njit(lambda n: LISTS(n))
-    with pytest.raises(errors.UnsupportedError, match=r"the type list\(float64\)<iv=None> is not supported in a compiled function"):
+    with pytest.raises(errors.UnsupportedError, match=r"the type iter\(list\(float64\)"):
+        njit(ITERATORS(int64))(lambda n: n)
+    f = njit(lambda n: ITERATORS(n))
+    with pytest.raises(errors.UnsupportedError, match=r"the type iter\(list\(float64\)<iv=None>\) is not supported in a compiled function"):
         f(3)
 
 

@@ -298,6 +298,10 @@ class List(MutableSequence, InitialValue):
     def key(self):
         return self.dtype, self.reflected, str(self.initial_value)
 
+    @property
+    def _quern_name(self):
+        return _in_call("List", self.dtype)
+
     def __repr__(self):
         return f"List({self.dtype!r}, {self.reflected})"
 
@@ -333,6 +337,10 @@ class Set(Container):
     def key(self):
         return self.dtype, self.reflected
 
+    @property
+    def _quern_name(self):
+        return _in_call("Set", self.dtype)
+
     def __repr__(self):
         return f"Set({self.dtype!r}, {self.reflected})"
 
@@ -360,6 +368,11 @@ def _in_words(name, *params):
     """ListType[int64], as the compiler reads it; None: it cannot hold that."""
     words = [t._quern_name for t in params]
     return None if None in words else f"{name}[{', '.join(words)}]"
+
+
+def _in_call(name, t):
+    """List(int64), as the compiler reads it; None: it cannot hold that."""
+    return None if t._quern_name is None else f"{name}({t._quern_name})"
 
 
 class ListType(IterableType):
