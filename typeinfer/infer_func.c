@@ -156,6 +156,10 @@ static Conversion argument_conversion(TypeTable *types, const Type *from, const 
     from = ti_stored(types, from);
     if (from->kind == TY_ARRAY && to->kind == TY_ARRAY)
         from = type_array_readonly(types, from, false);
+    if (from->kind == TY_OPTIONAL && to->kind != TY_OPTIONAL) { /* asked at the call */
+        Conversion inner = argument_conversion(types, from->element, to);
+        return QN_MAX(inner, CONV_UNSAFE);
+    }
     Conversion known = ti_conversion(from, to);
     bool containers = known == CONV_NONE && from->kind == TY_CLASS && can_convert(from, to);
     return containers ? CONV_PROMOTE : known;
@@ -212,10 +216,15 @@ static bool is_at_least(const Type *type, const Type *declared) {
 }
 
 /* Arguments take the declared types; a literal int that is known stays known. */
-static void take_declared(const Signature *s, Bound *bound) {
+static void take_declared(Infer *in, const Signature *s, Bound *bound) {
     for (int32_t i = 0; i < s->nparams; i++) {
         Slot *slot = &bound->slots[i];
         const Type *to = s->params[i];
+        if (slot->fact.type->kind == TY_OPTIONAL && to->kind != TY_OPTIONAL && bound->given[i]) {
+            bound->values[i] = v_present(in, bound->values[i]);
+            slot->fact = bound->values[i].f;
+            slot->count = 1;
+        }
         if (is_at_least(slot->fact.type, to)) continue;
         const ConstVal *value = slot->count == 0 ? fact_cast_int(&slot->fact, to) : NULL;
         if (!bound->given[i])
@@ -239,7 +248,7 @@ static bool choose_declared(Infer *in, const Binding *function, Bound *bound,
         *out = &function->declared[k];
     }
     if (function->ndeclared && !*out) return declared_error(in, function, bound);
-    if (*out) take_declared(*out, bound);
+    if (*out) take_declared(in, *out, bound);
     return true;
 }
 

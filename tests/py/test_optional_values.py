@@ -361,6 +361,19 @@ def test_what_may_be_none_is_asked_where_a_type_is_declared():
     with pytest.raises(TypeError, match="None"):
         itself(None)
 
+    half = njit("float64(int64)")(lambda x: x / 2)
+    text = njit("unicode_type(unicode_type)")(lambda s: s + "!")
+
+    @njit
+    def passed(x, s, there):
+        y = t = None
+        if there:
+            y, t = x, s
+        return half(y), text(t)
+    assert passed(3, "a", True) == (1.5, "a!")
+    with pytest.raises(TypeError, match="None"):
+        passed(3, "a", False)
+
     @njit(locals={"y": types.float32})
     def variable(x, there):
         z = None
