@@ -350,3 +350,36 @@ def test_N16_recursion_and_functions_that_are_frozen():
     assert late(3) == 1.5
     late.disable_compile()  # what was compiled by a call is no signature that anybody has written
     assert njit(lambda: late(3.5))() == 1.75
+
+
+# -- containers -------------------------------------------------------------------------------------------------------------
+
+
+def grown(xs):
+    xs.append(xs[0] + len(xs))
+    return xs
+
+
+@pytest.mark.parametrize("signature", ["List(float64)(List(float64))", "List(float64)(List(float64, True))", "(List(float64),)",
+                                       types.List(types.float64)(types.List(types.float64, reflected=True))])
+def test_lists_of_declared_signatures(signature):
+    f = njit(signature)(grown)
+    xs = [1.5, 2.5]
+    assert f(xs) == [1.5, 2.5, 3.5] and xs == [1.5, 2.5, 3.5]
+    assert njit(lambda x: f([x, 2.0]))(0.5) == [0.5, 2.0, 2.5]
+    for wrong in [1, 2], ["a"], (1.5, 2.5), np.ones(2), [np.float32(1)]:  # elements are not converted
+        with pytest.raises(TypeError, match=r"fixed signatures: \(list\(float64\)\)"):
+            f(wrong)
+
+
+def test_other_containers_of_declared_signatures():
+    assert njit("int64(Set(int64))")(lambda s: sum(s))({1, 2}) == 3
+    nested = njit("void(List(List(int64)))")(lambda rows: rows[0].append(len(rows)))
+    rows = [[1], [2, 3]]
+    nested(rows)
+    assert rows == [[1, 2], [2, 3]]
+    assert njit("unicode_type(List(unicode_type))")(lambda words: ",".join(words))(["a", "b"]) == "a,b"
+    assert njit("int64(List(UniTuple(int64, 2)))")(lambda pairs: pairs[0][1])([(1, 2)]) == 2
+    for wrong in "int64(List(int64, 3))", "int64(List())", "int64(Set(int64)":
+        with pytest.raises(ValueError, match="invalid signature"):
+            njit(wrong)(lambda xs: 0)

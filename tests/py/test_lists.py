@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
 
-from quern import _quern, errors, njit, prange, types
+from quern import _quern, errors, njit, prange
 
 
 def same(function, *args):
@@ -991,36 +991,3 @@ def test_slices_are_replaced_in_one_go():
         l[n // 2:n // 2] = l
         return len(l), l[0], l[n // 2], l[n // 2 - 1], l[n + n // 2], l[-1]
     assert njit(many)(200_000) == many(200_000)
-
-
-# -- declared ------------------------------------------------------------------------------------------------------------
-
-
-def grown(xs):
-    xs.append(xs[0] + len(xs))
-    return xs
-
-
-@pytest.mark.parametrize("signature", ["List(float64)(List(float64))", "List(float64)(List(float64, True))", "(List(float64),)",
-                                       types.List(types.float64)(types.List(types.float64, reflected=True))])
-def test_lists_of_declared_signatures(signature):
-    f = njit(signature)(grown)
-    xs = [1.5, 2.5]
-    assert f(xs) == [1.5, 2.5, 3.5] and xs == [1.5, 2.5, 3.5]
-    assert njit(lambda x: f([x, 2.0]))(0.5) == [0.5, 2.0, 2.5]
-    for wrong in [1, 2], ["a"], (1.5, 2.5), np.ones(2), [np.float32(1)]:  # elements are not converted
-        with pytest.raises(TypeError, match=r"fixed signatures: \(list\(float64\)\)"):
-            f(wrong)
-
-
-def test_other_containers_of_declared_signatures():
-    assert njit("int64(Set(int64))")(lambda s: sum(s))({1, 2}) == 3
-    nested = njit("void(List(List(int64)))")(lambda rows: rows[0].append(len(rows)))
-    rows = [[1], [2, 3]]
-    nested(rows)
-    assert rows == [[1, 2], [2, 3]]
-    assert njit("unicode_type(List(unicode_type))")(lambda words: ",".join(words))(["a", "b"]) == "a,b"
-    assert njit("int64(List(UniTuple(int64, 2)))")(lambda pairs: pairs[0][1])([(1, 2)]) == 2
-    for wrong in "int64(List(int64, 3))", "int64(List())", "int64(Set(int64)":
-        with pytest.raises(ValueError, match="invalid signature"):
-            njit(wrong)(lambda xs: 0)
