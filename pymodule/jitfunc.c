@@ -571,6 +571,11 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     return call_slow(d, args, nargsf, kwnames);
 }
 
+PyObject *py_call_dispatcher(PyObject *self, PyObject *arg) {
+    PyObject *args[] = {NULL, arg};
+    return dispatcher_vectorcall(self, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+}
+
 /* -- life ------------------------------------------------------------------------------------------------------ */
 
 static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {

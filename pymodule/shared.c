@@ -496,6 +496,16 @@ static AttributeEntry *entry_of(ModState *state, const PyTypeObject *type, PyObj
     return &state->attributes[hash % countof(state->attributes)];
 }
 
+/* Where a property keeps its getter: `__init__` may change that, unseen by the version of the class. 0: nobody knows. */
+static int64_t place_of_getter(void) {
+    const PyMemberDef *member = PyProperty_Type.tp_members;
+    for (; member && member->name; member++)
+        if (!strcmp(member->name, "fget")) return (int64_t)member->offset;
+    return 0;
+}
+
+enum { ENTRY_PROPERTY = -1 };
+
 static void remember_attribute(ModState *state, PyTypeObject *type, PyObject *name) {
     PyObject *what = _PyType_Lookup(type, name);
     if (!what || !type->tp_version_tag || type->tp_dictoffset || !Py_TYPE(what)->tp_descr_get)
@@ -508,6 +518,21 @@ static void remember_attribute(ModState *state, PyTypeObject *type, PyObject *na
     entry->what = what;
     entry->kind = kind == TY_f64 || kind == TY_i64 ? kind : 0;
     entry->offset = field ? field->offset : 0;
+    if (!Py_IS_TYPE(what, &PyProperty_Type)) return;
+    entry->offset = place_of_getter();
+    entry->kind = entry->offset ? ENTRY_PROPERTY : 0;
+}
+
+/* The value of a property whose getter is compiled, without what CPython does around a call of any callable; NULL without an
+ * exception: it is not. */
+static PyObject *compiled_getter(const ModState *state, const AttributeEntry *entry,
+                                 PyObject *self) {
+    PyObject *getter = *(PyObject **)((char *)entry->what + entry->offset);
+    if (!getter || !Py_IS_TYPE(getter, state->dispatcher_type)) return NULL;
+    Py_INCREF(getter); /* the property may let go of it meanwhile */
+    PyObject *value = py_call_dispatcher(getter, self);
+    Py_DECREF(getter);
+    return value;
 }
 
 static PyObject *instance_getattro(PyObject *self, PyObject *name) {
@@ -518,6 +543,10 @@ static PyObject *instance_getattro(PyObject *self, PyObject *name) {
         const char *at = (const char *)s->object + entry->offset;
         if (entry->kind == TY_f64 && s->object) return PyFloat_FromDouble(*(const double *)at);
         if (entry->kind == TY_i64 && s->object) return PyLong_FromLongLong(*(const int64_t *)at);
+        if (entry->kind == ENTRY_PROPERTY) {
+            PyObject *value = compiled_getter(s->state, entry, self);
+            if (QN_LIKELY(value || PyErr_Occurred())) return value;
+        }
         PyObject *what = Py_NewRef(entry->what); /* the class may let go of it meanwhile */
         PyObject *value = Py_TYPE(what)->tp_descr_get(what, self, (PyObject *)type);
         Py_DECREF(what);

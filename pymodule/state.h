@@ -470,6 +470,8 @@ int32_t py_poll(CallContext *ctx);
 void py_set_interrupted(void); /* the exception of a call that a poll has ended without one */
 PyObject *py_leave(PyObject *module, PyObject *unused);
 char *py_stack_limit(void);
+/* A call of a Dispatcher with one argument. */
+PyObject *py_call_dispatcher(PyObject *self, PyObject *arg);
 
 /* -- dump.c: QUERN_DUMP -- */
 /* false: ValueError, an unknown word. */

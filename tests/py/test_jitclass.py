@@ -151,6 +151,37 @@ def test_MEM_the_getter_that_goes_while_it_runs():
     assert [v.gone, other.gone, v.gone] == [2.0, 3.0, 2.0]
 
 
+def test_a_property_may_get_another_getter():
+    @jitclass([("x", types.float64)])
+    class Turning:
+        def __init__(self, x):
+            self.x = x
+
+        @property
+        def value(self):
+            return self.x * 2.0
+
+        @property
+        def wrong(self):
+            raise ValueError(self.x)
+
+    v, other = Turning(2.0), Turning(5.0)
+    for _ in range(3):
+        assert (v.value, other.value) == (4.0, 10.0)
+        with pytest.raises(ValueError, match="5.0"):
+            other.wrong  # noqa: B018
+    held = vars(Turning)["value"]
+    for getter, wanted in ((njit(lambda self: self.x - 1.0), 1.0), (lambda self: "plain", "plain"), (njit(lambda self: (self.x, 1)), (2.0, 1))):
+        held.__init__(getter)
+        gc.collect()
+        assert [v.value, v.value] == [wanted, wanted]
+    held.__init__(None)
+    with pytest.raises(AttributeError):
+        v.value  # noqa: B018
+    Turning.value = property(njit(lambda self: self.x + 1.0))
+    assert [v.value, other.value, v.value] == [3.0, 6.0, 3.0]
+
+
 def test_methods_of_plain_classes_need_no_bound_method():
     class Plain:
         k = 2.0
