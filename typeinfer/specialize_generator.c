@@ -79,6 +79,32 @@ static int32_t cut(Func *f, int32_t block, int32_t at) {
     return rest;
 }
 
+/* Does each round of the poll's loop give an item? Then whoever asks for the next one asks for interruption, too, or is Python. */
+static bool gives_each_round(const Split *s, const Cfg *cfg, int32_t poll) {
+    int32_t loop = cfg->loop_of[poll];
+    if (loop < 0) return false;
+    const Loop *info = &cfg->loops.items[loop];
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        int32_t block = info->blocks.items[i];
+        const Block *b = &s->f->blocks.items[block];
+        for (int32_t k = 0; k < b->insts.len; k++)
+            if (ir_inst(s->f, b->insts.items[k])->op == OP_yield && cfg_dominates(cfg, block, poll))
+                return true;
+    }
+    return false;
+}
+
+static void drop_polls(Split *s) {
+    Cfg cfg;
+    cfg_compute(&cfg, s->e->arena, s->f);
+    for (Ref ref = 1; ref < s->f->insts.len; ref++) {
+        const Inst *inst = ir_inst(s->f, ref);
+        if (inst->op == OP_poll && inst->error == NO_BLOCK && inst->block < cfg.n &&
+            cfg.rpo_number[inst->block] >= 0 && gives_each_round(s, &cfg, inst->block))
+            ir_remove(s->f, ref);
+    }
+}
+
 static void cut_at_yields(Split *s) {
     for (int32_t b = 0; b < s->f->blocks.len; b++) {
         for (int32_t i = 0; !s->f->blocks.items[b].removed && i < s->f->blocks.items[b].insts.len;
@@ -485,6 +511,7 @@ void specialize_generator(Emit *e, Instance *inst, const Type *item) {
     const Type *sent = sent_type(e->ti, inst);
     if (sent) s.sent = lower_type(e->ti, sent);
     if (generator_returns(inst)) s.returned = s.f->result->items[2];
+    drop_polls(&s);
     cut_at_yields(&s);
     join_yields(&s);
     int32_t start = cut(s.f, 0, e->pool_at);

@@ -578,3 +578,22 @@ def grown(n):
 def test_lists_that_grow_by_assignment_on_some_paths():
     for n in range(6):
         same(grown, n)
+
+
+@pytest.mark.optimised
+def test_only_who_asks_for_items_asks_for_interruption():
+    @njit
+    def each(n):
+        for i in range(n):
+            yield i * 0.5
+
+    @njit
+    def walk(n):
+        s = 0.0
+        for x in each(n):
+            s += x
+        return s
+
+    assert walk(10) == 22.5
+    text = walk.inspect_llvm(walk.signatures[0])
+    assert text.count("call i32 @quern_poll") == 1

@@ -46,7 +46,54 @@ def two_ways_out(test, arguments, first="j0", by="+"):
         """
 
 
+GENERATORS = """
+        @njit
+        def endless(n):
+            while n:
+                yield n
+        @njit
+        def passed(n):
+            for x in endless(n):
+                yield x + 1
+        @njit
+        def rare(n):
+            k = 0
+            while n:
+                k += 1
+                if k < 0:
+                    yield k
+"""
+
 PROGRAMS = {
+    "a loop over a generator over a generator": GENERATORS + """
+        @njit
+        def walk(n):
+            s = 0
+            for x in passed(n):
+                s += x
+            return s
+        walk(0)
+        def run(): walk(1)
+        """,
+    "the sum of a generator": GENERATORS + """
+        @njit
+        def total(n): return sum(passed(n))
+        total(0)
+        def run(): total(1)
+        """,
+    "a generator in Python": GENERATORS + """
+        def run():
+            for x in passed(1): pass
+        """,
+    "a generator that gives nothing": GENERATORS + """
+        @njit
+        def first(n):
+            for x in rare(n):
+                return x
+            return 0
+        first(0)
+        def run(): first(1)
+        """,
     "short work-items": """
         @cuda.jit
         def k(a, n):
