@@ -113,6 +113,17 @@ static Value pointer_at(Cg *cg, Value base, int64_t index) {
     return LLVMBuildLoad2(cg->b, cg->ptr[0], at_offset(cg, base, 8 * index), "");
 }
 
+/* Numbers and addresses that the caller has written. LLVM combines tests of what it knows to be defined: 0 <= i < n is one. */
+static void never_undefined(Cg *cg, const Value *leaves, int32_t n) {
+    Value nothing = LLVMMetadataAsValue(cg->context, LLVMMDNodeInContext2(cg->context, NULL, 0));
+    unsigned kind = LLVMGetMDKindIDInContext(cg->context, "noundef", 7);
+    for (int32_t k = 0; k < n; k++) {
+        LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(leaves[k]));
+        if (LLVMIsALoadInst(leaves[k]) && type != LLVMStructTypeKind && type != LLVMArrayTypeKind)
+            LLVMSetMetadata(leaves[k], kind, nothing);
+    }
+}
+
 Value *cg_entry_arguments(Cg *cg, Value args) {
     const Func *func = cg->ir->funcs.items[0];
     int32_t n = 0;
@@ -122,7 +133,9 @@ Value *cg_entry_arguments(Cg *cg, Value args) {
     n = 0;
     for (int32_t i = 0; i < func->nparams; i++) {
         const Type *type = func->param_types[i];
-        if (cg_leaf_count(cg, type)) cg_load_value(cg, type, pointer_at(cg, args, i), leaves + n);
+        if (!cg_leaf_count(cg, type)) continue;
+        cg_load_value(cg, type, pointer_at(cg, args, i), leaves + n);
+        if (cg->target->is_host) never_undefined(cg, leaves + n, cg_leaf_count(cg, type));
         n += cg_leaf_count(cg, type);
     }
     return leaves;
