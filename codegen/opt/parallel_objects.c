@@ -6,7 +6,7 @@
 typedef struct Objects {
     Arena *arena;
     Map fresh; /* Func -> does it return an object that it has made? 1: no, 2: yes; asked for while it is found out: yes */
-    Map changes; /* Func -> a set of its parameters, those that it may change; Bits */
+    Map effects; /* Func -> Effects */
 } Objects;
 
 static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen);
@@ -59,45 +59,124 @@ static Ref changed_object(const Func *func, Ref ref) {
     return inst->op != OP_store && ir_inst(func, buffer)->op == OP_param ? buffer : NO_REF;
 }
 
-static bool callee_changes(Objects *o, const Func *callee, int32_t param);
+/* -- what changes objects ---------------------------------------------------------------------- */
+
+/* How far a change of a value may go. */
+typedef enum Reach { REACH_NONE, REACH_ITSELF, REACH_INSIDE /* or what it leads to */ } Reach;
+
+/* What a function may do to its parameters. */
+typedef struct Effects {
+    Reach *changes; /* by parameter */
+    bool keeps;     /* it puts objects that it has not made into others */
+} Effects;
+
+static const Effects *effects_of(Objects *o, const Func *callee);
 
 /* Operand k of a call, or the object of a store: the value that is changed; NO_REF behind the last. */
-static Ref changed_value(Objects *o, const Func *func, Ref ref, int32_t *k) {
+static Ref changed_value(Objects *o, const Func *func, Ref ref, int32_t *k, Reach *reach) {
     const Inst *inst = ir_inst(func, ref);
+    *reach = REACH_ITSELF;
     if (inst->op != OP_call) return (*k)++ ? NO_REF : changed_object(func, ref);
+    const Effects *effects = effects_of(o, inst->u.func);
     for (; *k < inst->nargs; (*k)++) {
         Ref arg = ir_arg(func, ref, *k);
-        if (ir_type(func, arg)->counted && callee_changes(o, inst->u.func, *k)) return (*k)++, arg;
+        if (ir_type(func, arg)->counted && (*reach = effects->changes[*k])) return (*k)++, arg;
     }
     return NO_REF;
 }
 
-/* What is neither fresh nor a parameter may be part of any of them. */
-static void add_changes(Objects *o, const Func *callee, Ref value, Bits *params) {
-    Bits seen = bits_new(o->arena, callee->insts.len);
-    if (is_fresh(o, callee, value, &seen)) return;
-    const Inst *inst = ir_inst(callee, value);
-    for (int32_t p = 0; p < callee->nparams; p++)
-        if (inst->op != OP_param || inst->imm == p) bits_set(params, p);
+/* May a value of the type lead to one of type `to`? */
+static bool leads_to(Map *seen, const Type *type, const Type *to) {
+    if (type == to) return true;
+    if (!type || !type->counted || map_find(seen, map_key(type))) return false;
+    map_put(seen, map_key(type))->num = 1;
+    if (type->kind == TY_CLOSURE || type->kind == TY_ITER || type_holds_frame(type)) return true;
+    if (type->element && leads_to(seen, type->element, to)) return true;
+    for (int32_t i = 0; i < type->nitems && type->items; i++)
+        if (leads_to(seen, type->items[i], to)) return true;
+    for (int32_t i = 0; i < type->nparams; i++)
+        if (leads_to(seen, type->params[i], to)) return true;
+    return false;
 }
 
-static bool callee_changes(Objects *o, const Func *callee, int32_t param) {
-    MapValue *known = map_find(&o->changes, map_key(callee));
-    if (known) return bits_get(known->ptr, param);
-    Bits *params = arena_new(o->arena, Bits);
-    *params = bits_new(o->arena, callee->nparams + 1);
-    map_put(&o->changes, map_key(callee))->ptr = params;
+/* Arrays of numbers, and text: whoever reaches them may do with them what the loop itself may. */
+static bool is_harmless(const Type *type) {
+    if (!type->counted) return true;
+    if (type->kind == TY_ARRAY) return !type->element->counted && !type_holds_frame(type);
+    return type->kind == TY_CLASS && (type->bits == CLS_str || type->bits == CLS_bytes);
+}
+
+/* Does the instruction put a value, operand k, into an object? */
+static bool is_put(Objects *o, const Inst *inst, int32_t k) {
+    switch ((int)inst->op) {
+    case OP_call: return effects_of(o, inst->u.func)->keeps;
+    case OP_new: return true;
+    case OP_set_field:
+    case OP_store: return k > 0;
+    default: return false;
+    }
+}
+
+/* Made by the iteration, or, without a region, by the function. */
+static bool is_fresh_here(Objects *o, const Region *region, const Func *func, Ref ref);
+
+/* Does the instruction put an object that was not made here into another, to which a value of `type` (NULL: any) may lead? */
+static bool puts_others(Objects *o, const Region *region, const Func *func, Ref ref,
+                        const Type *type) {
+    const Inst *inst = ir_inst(func, ref);
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        const Type *part = ir_type(func, ir_arg(func, ref, k));
+        Map seen;
+        map_init(&seen, o->arena);
+        if (!part || is_harmless(part) || (type && !leads_to(&seen, type, part))) continue;
+        if (is_put(o, inst, k) && !is_fresh_here(o, region, func, ir_arg(func, ref, k)))
+            return true;
+    }
+    return false;
+}
+
+/* The same for all of a function. */
+static bool func_puts_others(Objects *o, const Func *func, const Type *type) {
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (puts_others(o, NULL, func, ref, type)) return true;
+    return false;
+}
+
+/* What is neither fresh nor a parameter may be part of any of them. */
+static void add_change(Objects *o, const Func *callee, Ref value, Reach reach, Effects *effects) {
+    Bits seen = bits_new(o->arena, callee->insts.len);
+    bool fresh = is_fresh(o, callee, value, &seen);
+    if (fresh && (reach == REACH_ITSELF || !func_puts_others(o, callee, ir_type(callee, value))))
+        return;
+    const Inst *inst = ir_inst(callee, value);
+    bool param = inst->op == OP_param;
+    for (int32_t p = 0; p < callee->nparams; p++)
+        if (!param || inst->imm == p)
+            effects->changes[p] = QN_MAX(effects->changes[p], param ? reach : REACH_INSIDE);
+}
+
+static const Effects *effects_of(Objects *o, const Func *callee) {
+    MapValue *known = map_find(&o->effects, map_key(callee));
+    if (known) return known->ptr;
+    Effects *effects = arena_new(o->arena, Effects);
+    effects->changes = arena_array(o->arena, Reach, callee->nparams + 1);
+    map_put(&o->effects, map_key(callee))->ptr = effects;
     for (bool again = true; again;) { /* what calls itself is looked at until nothing is added */
-        Bits before = bits_new(o->arena, callee->nparams + 1);
-        bits_or(&before, params);
+        Effects before = *effects;
+        before.changes = arena_copy(o->arena, effects->changes,
+                                    sizeof *effects->changes * (size_t)(callee->nparams + 1));
+        effects->keeps |= func_puts_others(o, callee, NULL);
         for (Ref ref = 1; ref < callee->insts.len; ref++) {
             Ref value;
-            for (int32_t k = 0; (value = changed_value(o, callee, ref, &k));)
-                add_changes(o, callee, value, params);
+            Reach reach;
+            for (int32_t k = 0; (value = changed_value(o, callee, ref, &k, &reach));)
+                add_change(o, callee, value, reach, effects);
         }
-        again = bits_or(&before, params);
+        again = effects->keeps != before.keeps ||
+                memcmp(effects->changes, before.changes,
+                       sizeof *effects->changes * (size_t)(callee->nparams + 1)) != 0;
     }
-    return bits_get(params, param);
+    return effects;
 }
 
 static bool refuse(const Region *r, Ref at, Ref changed) {
@@ -122,6 +201,25 @@ static bool is_own(Objects *o, const Region *r, Ref value) {
     if (!is_fresh(o, r->func, value, &seen)) return false;
     for (Ref ref = 1; ref < r->func->insts.len; ref++)
         if (bits_get(&seen, ref) && !r->inside[ir_inst(r->func, ref)->block]) return false;
+    return true;
+}
+
+static bool is_fresh_here(Objects *o, const Region *region, const Func *func, Ref ref) {
+    Bits seen = {0};
+    if (region) return is_own(o, region, ref);
+    seen = bits_new(o->arena, func->insts.len);
+    return is_fresh(o, func, ref, &seen);
+}
+
+/* An iteration may change what it has made, and what that leads to, where it has made all of it. */
+static bool is_safe(Objects *o, const Region *r, Ref value, Reach reach) {
+    if (!is_own(o, r, value)) return false;
+    for (int32_t i = 0; i < r->blocks.len && reach == REACH_INSIDE; i++) {
+        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (puts_others(o, r, r->func, block->insts.items[k], ir_type(r->func, value)))
+                return false;
+    }
     return true;
 }
 
@@ -165,20 +263,6 @@ static bool is_own_element(const Region *r, Ref ref) {
            ir_arg(r->func, ref, 1) == r->loop.counter && is_element_access(inst->u.func);
 }
 
-/* May a value of the type lead to one of type `to`? */
-static bool leads_to(Map *seen, const Type *type, const Type *to) {
-    if (type == to) return true;
-    if (!type || !type->counted || map_find(seen, map_key(type))) return false;
-    map_put(seen, map_key(type))->num = 1;
-    if (type->kind == TY_CLOSURE || type->kind == TY_ITER || type_holds_frame(type)) return true;
-    if (type->element && leads_to(seen, type->element, to)) return true;
-    for (int32_t i = 0; i < type->nitems && type->items; i++)
-        if (leads_to(seen, type->items[i], to)) return true;
-    for (int32_t i = 0; i < type->nparams; i++)
-        if (leads_to(seen, type->params[i], to)) return true;
-    return false;
-}
-
 /* What only gives a part of the value, which is looked at where it is used. */
 static bool is_part(const Inst *inst, bool itself) {
     if (itself) return inst->op == OP_field && inst->imm == LIST_LENGTH;
@@ -216,13 +300,15 @@ static bool may_assign(Objects *o, const Region *r, Ref ref) {
 bool region_objects_are_safe(const Region *r) {
     Objects o = {.arena = r->ctx->arena};
     map_init(&o.fresh, o.arena);
-    map_init(&o.changes, o.arena);
+    map_init(&o.effects, o.arena);
     for (int32_t i = 0; i < r->blocks.len; i++) {
         const Block *block = &r->func->blocks.items[r->blocks.items[i]];
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref value, ref = block->insts.items[k];
-            for (int32_t n = 0; (value = changed_value(&o, r->func, ref, &n));)
-                if (!is_own(&o, r, value) && !may_assign(&o, r, ref)) return refuse(r, ref, value);
+            Reach reach;
+            for (int32_t n = 0; (value = changed_value(&o, r->func, ref, &n, &reach));)
+                if (!is_safe(&o, r, value, reach) && !may_assign(&o, r, ref))
+                    return refuse(r, ref, value);
         }
     }
     return true;

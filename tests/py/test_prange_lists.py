@@ -198,3 +198,84 @@ def own_generators(n):
 def test_an_iteration_asks_generators_that_it_makes():
     for n in (2, 500):
         assert njit(parallel=True)(own_generators)(n) == own_generators(n)
+
+
+@njit
+def append_to_the_first(rows, i):
+    rows[0].append(i)
+
+
+@njit
+def append_in_a_list(shared, i):
+    rows = [shared]
+    append_to_the_first(rows, i)
+
+
+@njit
+def appending(shared, n):
+    for i in range(n):
+        shared.append(i)
+        yield i
+
+
+@njit
+def append_by_a_generator(shared, i):
+    for _ in appending(shared, 3):
+        pass
+
+
+def shared_in_own_list(n):
+    shared = [0]
+    for i in prange(n):
+        rows = [shared]
+        append_to_the_first(rows, i)
+    return shared
+
+
+def shared_in_a_callees_list(n):
+    shared = [0]
+    for i in prange(n):
+        append_in_a_list(shared, i)
+    return shared
+
+
+def shared_in_a_dict(n):
+    shared = [0]
+    for i in prange(n):
+        rows = {0: [i]}
+        rows[0] = shared
+        append_to_the_first(rows, i)
+    return shared
+
+
+def shared_by_a_generator(n):
+    shared = [0]
+    for i in prange(n):
+        append_by_a_generator(shared, i)
+    return shared
+
+
+@pytest.mark.parametrize("f", [shared_in_own_list, shared_in_a_callees_list, shared_in_a_dict, shared_by_a_generator])
+def test_what_an_iteration_makes_may_lead_to_what_all_share(f):
+    with pytest.raises(errors.TypingError, match="that others may use"):
+        njit(parallel=True)(f)(10)
+    assert len(njit(f)(10)) in (11, 31)
+
+
+def own_rows(n, words):
+    shared, lengths, total = [1, 2, 3], np.zeros(n), 0
+    for i in prange(n):
+        rows = [[i], [i + 1]]
+        append_to_the_first(rows, i)
+        mine = [(i, shared)]  # kept, and only looked at
+        texts = [words[0]]
+        texts.append("x")
+        own = [i]
+        for v in appending(own, 2):
+            total += v
+        lengths[i] = len(rows[0]) + len(mine[0][1]) + len(texts) + len(own)
+    return lengths.sum(), total
+
+
+def test_what_an_iteration_has_made_with_all_that_it_leads_to_is_changed_by_callees():
+    assert njit(parallel=True)(own_rows)(100, ["a"]) == njit(own_rows)(100, ["a"]) == (1000.0, 100)
