@@ -125,9 +125,6 @@ bool py_write_deque(ModState *state, const Plan *plan, void *object) {
     PyObject *cleared = ok && changed ? PyObject_CallMethod(python, "clear", NULL) : NULL;
     PyObject *filled = cleared ? PyObject_CallMethod(python, "extend", "(O)", now) : NULL;
     if (ok && changed) ok = filled != NULL;
-    int64_t held = py_holds_objects(&plan->items[0]) ? deque->length : 0;
-    for (int64_t i = 0; ok && i < held; i++)
-        ok = py_write_value(state, &plan->items[0], element_at(plan, deque, i));
     Py_XDECREF(filled);
     Py_XDECREF(cleared);
     Py_XDECREF(now);

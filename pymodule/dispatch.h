@@ -170,10 +170,10 @@ int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose);
 void py_clear_objects(const Spec *spec, char *frame); /* before the frame is filled */
 /* After it was filled: what must not go away before the objects. NULL: exception. */
 PyObject *py_keep_objects(const Spec *spec, PyObject *const *args);
-/* A Python list in several places is one object. false: exception. */
-bool py_unify_objects(const Spec *spec, char *frame);
+/* A Python list in several places is one object. *inner, a new reference, or NULL where there is but one: all of them. false: exception. */
+bool py_unify_objects(const Spec *spec, char *frame, PyObject **inner);
 /* Afterwards: gives them back. write: what the code has changed goes into the Python lists. false: exception. */
-bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool write);
+bool py_return_objects(ModState *state, const Spec *spec, char *frame, PyObject *inner, bool write);
 
 /* May a scalar of kind `from` be passed where `to` is declared? */
 bool py_may_convert(TypeKind from, TypeKind to);

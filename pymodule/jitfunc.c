@@ -346,20 +346,21 @@ __attribute__((noinline)) static PyObject *run_with_objects(Dispatcher *d, Spec 
     py_spec_hold(spec);
     py_clear_objects(spec, memory);
     *done = loose ? py_unbox_loose(spec, args, memory) : py_unbox(spec, args, memory);
-    PyObject *keep = *done > 0 ? py_keep_objects(spec, args) : NULL;
-    if (*done > 0 && !(keep && py_unify_objects(spec, memory))) {
+    PyObject *keep = *done > 0 ? py_keep_objects(spec, args) : NULL, *inner = NULL;
+    if (*done > 0 && !(keep && py_unify_objects(spec, memory, &inner))) {
         Py_CLEAR(keep);
         *done = -1;
     }
     PyObject *result = keep ? run(d, spec, memory) : NULL;
     PyObject *raised = result ? NULL : PyErr_GetRaisedException();
-    if (!py_return_objects(d->core.state, spec, memory, *done > 0)) {
+    if (!py_return_objects(d->core.state, spec, memory, inner, *done > 0)) {
         Py_CLEAR(result);
         Py_CLEAR(raised); /* of the two the last one counts */
     } else if (raised) {
         PyErr_SetRaisedException(raised);
     }
     Py_XDECREF(keep);
+    Py_XDECREF(inner);
     py_spec_release(spec);
     return result;
 }

@@ -32,6 +32,18 @@ static bool is_fixed_plan(const Plan *plan) {
     return plan->op == UB_STR || plan->op == UB_BYTES;
 }
 
+/* The object that stands for a Python list, and the plan that it was made by. */
+typedef struct Known {
+    ListObject *object;
+    const Plan *plan;
+} Known;
+
+static Known known_of(PyObject *bytes) {
+    Known known;
+    memcpy(&known, PyBytes_AS_STRING(bytes), sizeof known);
+    return known;
+}
+
 /* -- results ------------------------------------------------------------------------------------- */
 
 /* A value read out of an object, of which it keeps its own references. */
@@ -229,26 +241,6 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *frame, PyObj
     return done > 0 && !memcmp(before, now, sizeof now);
 }
 
-bool py_holds_objects(const Plan *plan) {
-    if (is_object_plan(plan)) return true;
-    bool found = false;
-    for (int32_t i = 0; i < plan->nitems; i++)
-        found |= py_holds_objects(&plan->items[i]);
-    return found;
-}
-
-bool py_write_value(ModState *state, const Plan *plan, const char *frame) {
-    const char *value = frame + plan->offset;
-    if (is_object_plan(plan)) {
-        ObjectHeader *object = *(ObjectHeader *const *)value;
-        return !object || !object->python || write_object(state, plan, object);
-    }
-    if (plan->op == UB_OPTIONAL && !*value) return true;
-    for (int32_t i = 0; i < plan->nitems; i++)
-        if (!py_write_value(state, &plan->items[i], frame)) return false;
-    return true;
-}
-
 static bool write_element(ModState *state, const Plan *plan, ListObject *list, int64_t i,
                           PyObject *python) {
     const char *value = list->data + i * plan->object->items[0].size;
@@ -270,9 +262,6 @@ static bool write_back(ModState *state, const Plan *plan, ListObject *list) {
         ok = write_element(state, plan, list, i, python);
     Py_ssize_t n = (Py_ssize_t)list->length, size = PyList_GET_SIZE(python);
     if (ok && n < size) ok = PyList_SetSlice(python, n, size, NULL) == 0;
-    int64_t held = py_holds_objects(&plan->items[0]) ? list->length : 0;
-    for (int64_t i = 0; ok && i < held; i++)
-        ok = py_write_value(state, &plan->items[0], list->data + i * plan->object->items[0].size);
     Py_DECREF(python);
     return ok;
 }
@@ -308,10 +297,36 @@ static void forget_value(const Plan *plan, const char *frame) {
         py_forget_objects(plan->object, value);
 }
 
-bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool write) {
+/* All that `inner` has, wherever the code has put them: what has been taken out of a list of the caller's is still a list of its. */
+static bool write_inner(ModState *state, PyObject *inner) {
+    PyObject *key, *found;
+    Py_ssize_t at = 0;
     bool ok = true;
-    for (int32_t i = 0; write && ok && i < spec->nargs; i++)
+    while (ok && PyDict_Next(inner, &at, &key, &found)) {
+        Known known = known_of(found);
+        ok = !known.plan->object->changed || write_object(state, known.plan, known.object);
+    }
+    return ok;
+}
+
+/* They may outlive the call, in what it returns or in an object of the program's: they stand for nothing then. */
+static void forget_inner(PyObject *inner) {
+    PyObject *key, *found;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(inner, &at, &key, &found)) {
+        ListObject *object = known_of(found).object;
+        object->header.python = NULL;
+        drop(object);
+    }
+}
+
+bool py_return_objects(ModState *state, const Spec *spec, char *frame, PyObject *inner,
+                       bool write) {
+    bool ok = true;
+    if (write && inner) ok = write_inner(state, inner);
+    for (int32_t i = 0; write && !inner && ok && i < spec->nargs; i++)
         ok = write_changes(state, &spec->plans[i], frame);
+    if (inner) forget_inner(inner);
     for (int32_t i = 0; spec->artifact->resumes && i < spec->nargs; i++)
         forget_value(&spec->plans[i], frame);
     for (int32_t i = 0; i < spec->nargs; i++)
@@ -386,26 +401,30 @@ static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *s
     return true;
 }
 
-/* The object made for a Python list takes the place of another one made for it. `seen`: addresses of lists -> (object, plan). */
+/* The object made for a Python list takes the place of another one made for it. `seen`: addresses of lists -> Known, of which each
+ * holds its object. */
 static bool unify(const Plan *plan, char *base, PyObject *seen) {
     for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
         if (!unify(&plan->items[i], base, seen)) return false;
     if (!is_object_plan(plan)) return true;
     ListObject **at = (ListObject **)(base + plan->offset), *first;
     PyObject *key = PyLong_FromVoidPtr((*at)->header.python);
-    PyObject *known = key ? PyDict_GetItemWithError(seen, key) : NULL;
-    const void *found[2] = {*at, plan};
-    bool ok = key && (known || !PyErr_Occurred());
-    if (known) memcpy(found, PyBytes_AS_STRING(known), sizeof found);
-    if (known && same_type(((const Plan *)found[1])->object, plan->object)) {
-        first = (ListObject *)found[0];
+    PyObject *found = key ? PyDict_GetItemWithError(seen, key) : NULL;
+    Known known = {*at, plan};
+    bool ok = key && (found || !PyErr_Occurred());
+    if (found) known = known_of(found);
+    if (found && same_type(known.plan->object, plan->object)) {
+        first = known.object;
         quern_retain(&first->header.owner);
         drop(*at);
         *at = first;
-    } else if (ok && !known) {
-        known = PyBytes_FromStringAndSize((const char *)found, sizeof found);
-        ok = known && PyDict_SetItem(seen, key, known) == 0;
-        Py_XDECREF(known);
+    } else if (ok) {
+        if (found) Py_SETREF(key, PyLong_FromVoidPtr(*at)); /* as another type: on its own */
+        known = (Known){*at, plan};
+        found = PyBytes_FromStringAndSize((const char *)&known, sizeof known);
+        ok = found && key && PyDict_SetItem(seen, key, found) == 0;
+        if (ok) quern_retain(&(*at)->header.owner);
+        Py_XDECREF(found);
         if (ok) ok = unify_elements(plan, *at, seen);
     }
     Py_XDECREF(key);
@@ -417,18 +436,17 @@ static bool holds_lists(const Plan *plan) {
     return stored && (is_object_plan(stored) || py_has_items(stored));
 }
 
-bool py_unify_objects(const Spec *spec, char *frame) {
+bool py_unify_objects(const Spec *spec, char *frame, PyObject **inner) {
     int32_t lists = 0;
     for (int32_t i = 0; i < spec->nargs; i++) {
         const Plan *plan = &spec->plans[i];
         lists += py_has_items(plan) || holds_lists(plan) ? 2 : is_object_plan(plan);
     }
     if (lists < 2) return true;
-    PyObject *seen = PyDict_New();
+    PyObject *seen = *inner = PyDict_New();
     bool ok = seen != NULL;
     for (int32_t i = 0; ok && i < spec->nargs; i++)
         ok = unify(&spec->plans[i], frame, seen);
-    Py_XDECREF(seen);
     return ok;
 }
 

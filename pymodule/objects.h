@@ -15,10 +15,6 @@ void py_forget_entries(const ValueLayout *layout,
 /* Is the value of a plan, in memory that its offsets count from, still what the Python object is? An object is the one of that Python object,
  * whatever is in it. */
 bool py_is_unchanged(ModState *state, const Plan *plan, const char *frame, PyObject *python);
-/* May values of the plan hold objects that change? */
-bool py_holds_objects(const Plan *plan);
-/* The Python objects of all objects in the value become what these are. false: exception. */
-bool py_write_value(ModState *state, const Plan *plan, const char *frame);
 
 /* Of dicts and sets: a new Python one; the Python one that an object stands for becomes what the object is. */
 PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *table);

@@ -296,9 +296,6 @@ static bool write_dict(ModState *state, const Plan *plan, const TableObject *t, 
     Py_ssize_t at = 0;
     while (ok && PyDict_Next(now, &at, &key, &value))
         ok = set_item(plan->object, python, key, value);
-    int64_t held = py_holds_objects(&plan->items[1]) ? t->used : 0;
-    for (int64_t e = 0; ok && e < held; e++)
-        ok = !is_live(t, e) || py_write_value(state, &plan->items[1], value_at(t, e));
     Py_XDECREF(now);
     return ok;
 }

@@ -119,3 +119,86 @@ def test_tuples_that_are_what_they_were_stay():
 
     f(l)
     assert l[0] is first and l == [(1, [2, 9]), (5, [4])] and l[1][1] is second[1]
+
+
+# -- what is taken out of its container -------------------------------------------------------------------------------------
+
+
+def pop_and_grow(rows):
+    x = rows.pop()
+    x.append(5)
+    return x
+
+
+def pop_and_drop(rows):
+    x = rows.pop()
+    x.append(5)
+
+
+def clear_first(rows):
+    x = rows[1]
+    rows.clear()
+    x[0] = 9
+    rows.append([7])
+
+
+def overwritten(rows):
+    x = rows[1]
+    rows[1] = rows[0]
+    x.append(1)
+    rows[1].append(8)
+
+
+def raising(rows):
+    x = rows.pop()
+    x.append(1)
+    raise ValueError("with what it has done")
+
+
+def moved_to_another(rows):
+    x = rows.pop()
+    other = [x]
+    other[0].append(3)
+    rows[0], x = x, rows[0]
+    x.append(6)
+
+
+@pytest.mark.parametrize("f", [pop_and_grow, pop_and_drop, clear_first, overwritten, raising, moved_to_another])
+def test_what_is_taken_out_of_a_list_is_still_the_callers(f):
+    def run(function):
+        inner = [2]
+        rows = [[1], inner]
+        try:
+            result = function(rows)
+        except ValueError as error:
+            result = str(error)
+        return result, rows, inner, result is inner, [row is inner for row in rows]
+    assert run(njit(f)) == run(f)
+
+
+def test_what_is_taken_out_of_other_containers():
+    def of_dict(d):
+        d.pop("a").append(4)
+        d["b"].append(1)
+
+    def of_tuples(rows):
+        t = rows.pop()
+        t[0].append(4)
+
+    def of_sets(rows):
+        rows.pop().add(3)
+
+    def deeper(rows):
+        x = rows.pop()
+        y = x.pop()
+        y.append(1)
+        x.append([4])
+
+    def run(function, make, *arguments):
+        watched = make()
+        container = arguments[0](watched)
+        function(container)
+        return container, watched
+    for f, make, around in [(of_dict, lambda: [2], lambda x: {"a": x, "b": [3]}), (of_tuples, lambda: [2], lambda x: [([1], 1), (x, 2)]),
+                            (of_sets, lambda: {1}, lambda x: [{5}, x]), (deeper, lambda: [[2]], lambda x: [[[1]], x])]:
+        assert run(njit(f), make, around) == run(f, make, around)
