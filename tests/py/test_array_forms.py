@@ -140,6 +140,21 @@ def test_differences_with_what_stands_at_the_ends():
     check("np.diff(a, -1, prepend=0)", [(A,)])
 
 
+def test_interpolation_rounds_as_numpy_does_where_heights_are_complex():
+    f = njit(lambda x, xp, fp: np.interp(x, xp, fp))
+    rng = np.random.default_rng(4)
+    heights = np.array([0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 3.25, 1e300, 0.1])
+    wanted = np.array([-4.0, -3, -2.5, 0, 0.3, 1, 2.7, 3, 5, np.inf, -np.inf, np.nan])
+    for _ in range(300):
+        n = rng.integers(1, 6)
+        xp, fp = np.sort(rng.integers(-3, 4, n).astype(float)), np.empty(n, complex)
+        fp.real, fp.imag = rng.choice(heights, n), rng.choice(heights, n)
+        for h in fp, fp.real.copy():
+            with np.errstate(all="ignore"):
+                want, got = np.interp(wanted, xp, h), f(wanted, xp, h)
+            assert np.array_equal(want.real, got.real, equal_nan=True) and np.array_equal(want.imag, got.imag, equal_nan=True), (xp, h)
+
+
 def test_interpolation_of_what_repeats_and_of_complex_numbers():
     x, y = np.array([1.0, 2.0, 4.5, 3.0]), np.array([1.0, 5.0, 2.0, 7.0])
     check("np.interp(a, b, c, period=5.5)", [(A * 9, x, y), (7.25, x, y)], False, "a, b, c")

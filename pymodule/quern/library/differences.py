@@ -205,11 +205,11 @@ def place_from(x, xp, guess):
     return low - 1
 
 
-def value_at(x, at, xp, fp, left, right):
-    """Of x, whose place is `at`."""
+def value_at(x, at, xp, fp, left, right, part):
+    """Of x, whose place is `at`. `part`: None, or of complex heights 0 the real parts, 1 the imaginary ones, which NumPy rounds otherwise."""
     n = len(xp)
     if n > 1 and x != x:
-        return x
+        return 0.0 if part == 1 else x
     if at == n:
         return right
     if at < 0:
@@ -218,7 +218,8 @@ def value_at(x, at, xp, fp, left, right):
         return fp[n - 1]
     if xp[at] == x:
         return fp[at]
-    slope = (fp[at + 1] - fp[at]) / (xp[at + 1] - xp[at])
+    rise, run = fp[at + 1] - fp[at], xp[at + 1] - xp[at]
+    slope = rise / run if part is None else rise * (1.0 / run)
     result = slope * (x - xp[at]) + fp[at]
     if result != result:
         result = slope * (x - xp[at + 1]) + fp[at + 1]
@@ -227,7 +228,7 @@ def value_at(x, at, xp, fp, left, right):
     return result
 
 
-def interp_periodic(wanted, points, heights, period, x):
+def interp_periodic(wanted, points, heights, period, x, part):
     """The points in one period, in order, and one on each side."""
     if period == 0:
         raise ValueError("period must be a non-zero value")
@@ -242,7 +243,7 @@ def interp_periodic(wanted, points, heights, period, x):
         raise ValueError("array of sample points is empty")
     xs = np.concatenate((line[n - 1 :] - period, line, line[:1] + period))
     ys = np.concatenate((values[n - 1 :], values, values[:1]))
-    return interp(wanted % period if isinstance(x, (np.ndarray, tuple)) else np.float64(x) % period, xs, ys)
+    return interp_part(wanted % period if isinstance(x, (np.ndarray, tuple)) else np.float64(x) % period, xs, ys, None, None, None, part)
 
 
 def real_of(x):
@@ -255,8 +256,8 @@ def imag_of(x):
 
 def interp_complex(x, xp, fp, left, right, period, many):
     """Part by part."""
-    real = interp(x, xp, fp.real, real_of(left), real_of(right), period)
-    imag = interp(x, xp, fp.imag, imag_of(left), imag_of(right), period)
+    real = interp_part(x, xp, fp.real, real_of(left), real_of(right), period, 0)
+    imag = interp_part(x, xp, fp.imag, imag_of(left), imag_of(right), period, 1)
     if not many:
         return complex(real, imag)
     result = np.empty(x.shape, np.complex128)
@@ -266,14 +267,18 @@ def interp_complex(x, xp, fp, left, right, period, many):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
+    return interp_part(x, xp, fp, left, right, period, None)
+
+
+def interp_part(x, xp, fp, left, right, period, part):
     points = convert(array_of(xp), np.float64)
     if result_type(array_of(fp)).kind == "c":
         return interp_complex(array_of(x), points, array_of(fp), left, right, period, isinstance(x, (np.ndarray, tuple)))
     heights = convert(array_of(fp), np.float64)
     if period is not None:
-        return interp_periodic(array_of(x), points, heights, abs(np.float64(period)), x)
+        return interp_periodic(array_of(x), points, heights, abs(np.float64(period)), x, part)
     if isinstance(x, tuple):
-        return interp(array_of(x), points, heights, left, right)
+        return interp_part(array_of(x), points, heights, left, right, None, part)
     if len(points) == 0:
         raise ValueError("array of sample points is empty")
     if len(points) != len(heights):
@@ -282,7 +287,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     above = heights[len(heights) - 1] if right is None else np.float64(right)
     if not isinstance(x, np.ndarray) or x.ndim == 0:
         alone = convert(x, np.float64)
-        return value_at(alone, place_from(alone, points, 0), points, heights, below, above)
+        return value_at(alone, place_from(alone, points, 0), points, heights, below, above, part)
     wanted = ravel(x)
     result = np.empty(x.shape, np.float64)
     values = ravel(result)
@@ -291,7 +296,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         here = np.float64(wanted[i])
         if here == here:  # the search goes on behind a nan from where it was
             at = place_from(here, points, at)
-        values[i] = value_at(here, at, points, heights, below, above)
+        values[i] = value_at(here, at, points, heights, below, above, part)
     return result
 
 
