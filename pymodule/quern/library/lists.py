@@ -1,9 +1,11 @@
 """Lists: a length, and a buffer of which the first places hold the elements. The other places are empty."""
 
+import math
+
 import numpy as np
 
 from .joining import stack
-from .primitives import buffer_like, check_index, field, grow, guard, load, move, new_like, result_type, set_field, store, take
+from .primitives import buffer_like, check_index, field, grow, guard, load, move, new_like, restride, result_type, set_field, sort_words, store, take
 from .shared import List
 
 
@@ -185,7 +187,34 @@ def _merge(items, spare, first, middle, last, keys, spare_keys):
         move(keys, first, spare_keys, first, last - first)
 
 
+FEW = 32
+I64, F64 = 1, 3  # SortKind of codegen/sort.h
+
+
+def _equal_is_same(items, n):
+    """No nan, whose place depends on what it is compared with, and no zero below zero, which stays before or behind the other ones."""
+    same = True
+    for i in range(n):
+        x = load(items, i)
+        same &= x == x and (x != 0.0 or math.copysign(1.0, x) > 0.0)
+    return same
+
+
+def _sort_numbers(items, n):
+    """By vector instructions. False: not done, or not to the end."""
+    if n < FEW:
+        return False
+    line = restride(items, (n,), items.strides)
+    if result_type(load(items, 0)) == np.int64:
+        return sort_words(I64, line) != 0
+    if result_type(load(items, 0)) == np.float64:
+        return _equal_is_same(items, n) and sort_words(F64, line) != 0
+    return False
+
+
 def _sort(items, keys, n):
+    if keys is items and isinstance(load(items, 0), (int, float, np.int64, np.float64)) and _sort_numbers(items, n):
+        return
     spare = buffer_like(items, n)
     spare_keys = buffer_like(keys, n if keys is not items else 0)
     width = 1
