@@ -3,27 +3,36 @@
  * are an iteration's own, and at lengths. Anything else that changes an object is refused: nobody would wait for the other threads. */
 #include "codegen/opt/parallel.h"
 
+/* Functions that call each other are looked at in rounds, until one finds nothing new: each begins with what the one before knew. */
 typedef struct Objects {
     Arena *arena;
-    Map fresh; /* Func -> does it return an object that it has made? 1: no, 2: yes; asked for while it is found out: yes */
+    Map fresh;   /* Func -> Freshness */
     Map effects; /* Func -> Effects */
+    int round;
+    bool more; /* this round has found something */
 } Objects;
+
+/* Does it return an object that it has made? Yes, until something says otherwise. */
+typedef struct Freshness {
+    int round;
+    bool no;
+} Freshness;
 
 static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen);
 
 static bool returns_fresh(Objects *o, const Func *callee) {
-    MapValue *known = map_find(&o->fresh, map_key(callee));
-    if (known) return known->num == 2;
-    map_put(&o->fresh, map_key(callee))->num = 2;
-    bool fresh = true;
-    for (Ref ref = 1; ref < callee->insts.len && fresh; ref++) {
-        Bits seen = {0};
+    MapValue *slot = map_put(&o->fresh, map_key(callee));
+    if (!slot->ptr) slot->ptr = arena_new(o->arena, Freshness);
+    Freshness *fresh = slot->ptr;
+    if (fresh->round == o->round || fresh->no) return !fresh->no;
+    fresh->round = o->round;
+    for (Ref ref = 1; ref < callee->insts.len && !fresh->no; ref++) {
         if (ir_inst(callee, ref)->op != OP_return) continue;
-        seen = bits_new(o->arena, callee->insts.len);
-        fresh = is_fresh(o, callee, ir_arg(callee, ref, 0), &seen);
+        Bits seen = bits_new(o->arena, callee->insts.len);
+        fresh->no = !is_fresh(o, callee, ir_arg(callee, ref, 0), &seen);
     }
-    map_put(&o->fresh, map_key(callee))->num = fresh ? 2 : 1;
-    return fresh;
+    o->more |= fresh->no;
+    return !fresh->no;
 }
 
 /* Was it made in this function, by `new`, as a buffer, or by a call that does so? The frame of a generator is bytes of such a buffer. */
@@ -66,6 +75,7 @@ typedef enum Reach { REACH_NONE, REACH_ITSELF, REACH_INSIDE /* or what it leads 
 
 /* What a function may do to its parameters. */
 typedef struct Effects {
+    int round;
     Reach *changes; /* by parameter */
     bool keeps;     /* it puts objects that it has not made into others */
 } Effects;
@@ -156,26 +166,25 @@ static void add_change(Objects *o, const Func *callee, Ref value, Reach reach, E
 }
 
 static const Effects *effects_of(Objects *o, const Func *callee) {
-    MapValue *known = map_find(&o->effects, map_key(callee));
-    if (known) return known->ptr;
-    Effects *effects = arena_new(o->arena, Effects);
-    effects->changes = arena_array(o->arena, Reach, callee->nparams + 1);
-    map_put(&o->effects, map_key(callee))->ptr = effects;
-    for (bool again = true; again;) { /* what calls itself is looked at until nothing is added */
-        Effects before = *effects;
-        before.changes = arena_copy(o->arena, effects->changes,
-                                    sizeof *effects->changes * (size_t)(callee->nparams + 1));
-        effects->keeps |= func_puts_others(o, callee, NULL);
-        for (Ref ref = 1; ref < callee->insts.len; ref++) {
-            Ref value;
-            Reach reach;
-            for (int32_t k = 0; (value = changed_value(o, callee, ref, &k, &reach));)
-                add_change(o, callee, value, reach, effects);
-        }
-        again = effects->keeps != before.keeps ||
-                memcmp(effects->changes, before.changes,
-                       sizeof *effects->changes * (size_t)(callee->nparams + 1)) != 0;
+    MapValue *slot = map_put(&o->effects, map_key(callee));
+    size_t size = sizeof(Reach) * (size_t)(callee->nparams + 1);
+    Effects *effects = slot->ptr;
+    if (!effects) {
+        effects = slot->ptr = arena_new(o->arena, Effects);
+        effects->changes = arena_array(o->arena, Reach, callee->nparams + 1);
     }
+    if (effects->round == o->round) return effects;
+    effects->round = o->round;
+    Effects before = *effects;
+    before.changes = arena_copy(o->arena, effects->changes, size);
+    effects->keeps |= func_puts_others(o, callee, NULL);
+    for (Ref ref = 1; ref < callee->insts.len; ref++) {
+        Ref value;
+        Reach reach;
+        for (int32_t k = 0; (value = changed_value(o, callee, ref, &k, &reach));)
+            add_change(o, callee, value, reach, effects);
+    }
+    o->more |= effects->keeps != before.keeps || memcmp(effects->changes, before.changes, size);
     return effects;
 }
 
@@ -297,19 +306,49 @@ static bool may_assign(Objects *o, const Region *r, Ref ref) {
     return true;
 }
 
+/* Looks at whatever the function calls, itself last. */
+static void look_at(Objects *o, Map *seen, const Func *callee) {
+    if (map_find(seen, map_key(callee))) return;
+    map_put(seen, map_key(callee))->num = 1;
+    for (Ref ref = 1; ref < callee->insts.len; ref++)
+        if (ir_inst(callee, ref)->op == OP_call) look_at(o, seen, ir_inst(callee, ref)->u.func);
+    returns_fresh(o, callee);
+    effects_of(o, callee);
+}
+
+/* Rounds over all that the region calls. */
+static void look_at_callees(Objects *o, const Region *r) {
+    for (o->more = true; o->more;) {
+        Map seen;
+        map_init(&seen, o->arena);
+        o->round++, o->more = false;
+        for (int32_t i = 0; i < r->blocks.len; i++) {
+            const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+            for (int32_t k = 0; k < block->insts.len; k++) {
+                const Inst *inst = ir_inst(r->func, block->insts.items[k]);
+                if (inst->op == OP_call) look_at(o, &seen, inst->u.func);
+            }
+        }
+    }
+}
+
+static bool is_safe_instruction(Objects *o, const Region *r, Ref ref) {
+    Ref value;
+    Reach reach;
+    for (int32_t n = 0; (value = changed_value(o, r->func, ref, &n, &reach));)
+        if (!is_safe(o, r, value, reach) && !may_assign(o, r, ref)) return refuse(r, ref, value);
+    return true;
+}
+
 bool region_objects_are_safe(const Region *r) {
     Objects o = {.arena = r->ctx->arena};
     map_init(&o.fresh, o.arena);
     map_init(&o.effects, o.arena);
+    look_at_callees(&o, r);
     for (int32_t i = 0; i < r->blocks.len; i++) {
         const Block *block = &r->func->blocks.items[r->blocks.items[i]];
-        for (int32_t k = 0; k < block->insts.len; k++) {
-            Ref value, ref = block->insts.items[k];
-            Reach reach;
-            for (int32_t n = 0; (value = changed_value(&o, r->func, ref, &n, &reach));)
-                if (!is_safe(&o, r, value, reach) && !may_assign(&o, r, ref))
-                    return refuse(r, ref, value);
-        }
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (!is_safe_instruction(&o, r, block->insts.items[k])) return false;
     }
     return true;
 }

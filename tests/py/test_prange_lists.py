@@ -279,3 +279,64 @@ def own_rows(n, words):
 
 def test_what_an_iteration_has_made_with_all_that_it_leads_to_is_changed_by_callees():
     assert njit(parallel=True)(own_rows)(100, ["a"]) == njit(own_rows)(100, ["a"]) == (1000.0, 100)
+
+
+@njit
+def append_at_last(values, n):
+    if n > 0:
+        return append_later(values, n - 1)
+    values.append(n)
+    return 0
+
+
+@njit
+def append_later(values, n):
+    return append_at_last(values, n)
+
+
+@njit
+def given_or_new(values, n):
+    if n > 0:
+        return new_or_given(values, n - 1)
+    return values
+
+
+@njit
+def new_or_given(values, n):
+    if n > 3:
+        return [1]
+    return given_or_new(values, n)
+
+
+def by_functions_that_call_each_other(n):
+    shared = [0]
+    for i in prange(n):
+        append_at_last([0], 2)
+        append_later(shared, 2)
+    return shared
+
+
+def from_functions_that_call_each_other(n):
+    shared = [0]
+    for i in prange(n):
+        given_or_new([0], 2)
+        new_or_given(shared, 2).append(i)
+    return shared
+
+
+def own_by_functions_that_call_each_other(n):
+    total = 0
+    for i in prange(n):
+        own = [i]
+        append_at_last(own, 2)
+        append_later(own, 2)
+        total += len(own)
+    return total
+
+
+@pytest.mark.parametrize("f", [by_functions_that_call_each_other, from_functions_that_call_each_other])
+def test_functions_that_call_each_other_change_what_either_changes(f):
+    with pytest.raises(errors.TypingError, match="changes a list that others may use"):
+        njit(parallel=True)(f)(10)
+    assert len(njit(f)(10)) == 11
+    assert njit(parallel=True)(own_by_functions_that_call_each_other)(100) == 300
