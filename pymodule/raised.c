@@ -145,8 +145,8 @@ static void add_place(const RaiseTables *tables, int32_t site, PyObject *globals
     if (placed) add_traceback(&tables->sites[site], globals);
 }
 
-/* The exception becomes the one that is set, with its traceback, without what came before it. */
-static void raise_alone(const RaiseTables *tables, const Raised *raised, PyObject *globals) {
+/* The exception becomes the one that is set, without its traceback and what came before it. The text of a guard names what is at its site. */
+static void raise_untraced(const RaiseTables *tables, const Raised *raised) {
     const RaiseInfo *by = raised_by(tables, raised);
     if (raised->exception == CALL_TAKEN)
         PyErr_SetRaisedException(Py_NewRef((PyObject *)(intptr_t)raised->args[0]));
@@ -154,6 +154,11 @@ static void raise_alone(const RaiseTables *tables, const Raised *raised, PyObjec
         raise_statement(by, raised);
     else
         raise_guard(tables, raised);
+}
+
+/* The same with its traceback. */
+static void raise_alone(const RaiseTables *tables, const Raised *raised, PyObject *globals) {
+    raise_untraced(tables, raised);
     add_place(tables, raised->site, globals);
     for (int32_t i = 0; i < QN_MIN(raised->ncallers, CALL_MAX_CALLERS); i++)
         add_place(tables, raised->callers[i], globals);
@@ -163,10 +168,7 @@ static void raise_alone(const RaiseTables *tables, const Raised *raised, PyObjec
 
 /* The exception, without traceback: a new reference; NULL: exception. */
 static PyObject *raised_object(const RaiseTables *tables, const Raised *raised) {
-    Raised alone = *raised;
-    alone.site = -1; /* no traceback */
-    alone.ncallers = 0;
-    raise_alone(tables, &alone, NULL);
+    raise_untraced(tables, raised);
     return PyErr_GetRaisedException();
 }
 

@@ -635,3 +635,39 @@ def test_arguments_of_sixteen_bits():
         njit(raises)(a)
     assert raised.value.args == (1.5, -0.25)
     assert njit(caught)(a) == -0.5
+
+
+def text_of_a_variable(n):
+    if n == 0:
+        v = 1
+    try:
+        v *= 2
+    except NameError as e:
+        return str(e), repr(e), e.args[0]
+    return "", "", ""
+
+
+def text_of_a_free_variable(n):
+    def inner():
+        return v + 1
+
+    try:
+        n += inner()
+        v = n
+    except NameError as e:
+        return str(e)
+    return ""
+
+
+def text_of_shapes(n):
+    try:
+        a = np.ones(3) + np.ones(n + 4)
+        return str(a.size)
+    except ValueError as e:
+        return str(e)
+
+
+@pytest.mark.parametrize("f", [text_of_a_variable, text_of_a_free_variable, text_of_shapes])
+def test_text_names_what_the_check_is_about(f):
+    got, want = njit(f)(1), f(1)
+    assert got == want or got == want.rstrip()  # NumPy ends its shapes with a space
