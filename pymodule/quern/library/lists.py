@@ -279,7 +279,15 @@ def mul(self, times):
     if times < 0:
         times = 0
     out = _empty_like(self, n * times)
-    _repeat(self, out, times)
+    source, items = field(self, "items"), field(out, "items")
+    if n == 1:
+        for i in range(times):
+            store(items, i, load(source, 0))
+    else:
+        for k in range(times):
+            for i in range(n):
+                store(items, k * n + i, load(source, i))
+    set_field(out, "length", n * times)
     return out
 
 

@@ -136,8 +136,13 @@ def mul(self, times):
         times = 0
     guard("memory", n > 0 and times > 1152921504606846975 // n, times)
     data = buffer(np.uint8, n * times * kind)
-    for k in range(times):
-        _copy(data, kind, k * n, self, 0, n)
+    if n > 0 and times > 0:
+        _copy(data, kind, 0, self, 0, n)
+    filled, size = n * kind, n * times * kind
+    while 0 < filled < size:  # twice as much each time
+        more = min(filled, size - filled)
+        move(data, filled, data, 0, more)
+        filled += more
     return new_like(self, n * times, kind, -1, data)
 
 
