@@ -37,8 +37,7 @@ static CalleeOptions wanted(PyResolver *r, PyObject *object) {
         o.error_numpy |= own->infer.error_numpy;
         return o;
     }
-    bool ufunc = Py_TYPE(object) == r->state->ufunc_type; /* zero divisors give inf, nan or 0 */
-    if (ufunc || own->own & OWN_ERROR_MODEL) o.error_numpy = own->infer.error_numpy;
+    if (own->own & OWN_ERROR_MODEL) o.error_numpy = own->infer.error_numpy;
     if (own->own & OWN_BOUNDSCHECK) o.unchecked = own->infer.no_boundscheck;
     if (own->own & OWN_FASTMATH) o.fastmath = own->fastmath;
     return o;

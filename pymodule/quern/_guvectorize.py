@@ -111,7 +111,7 @@ def make(function, written_layout, signatures, target, identity, writable, optio
         function = function.py_func
     function = decorators._plain(function, "guvectorize")
     compile_options = decorators._with_locals(options)
-    compile_options["error_numpy"] = True
+    decorators.divide_as_numpy(compile_options)
     text = _signature(layout)
     if "".join(written_layout.split()) == text:  # NumPy shows it as the user has written it
         text = written_layout

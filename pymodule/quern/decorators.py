@@ -83,6 +83,12 @@ def _compile_options(options):
     }
 
 
+def divide_as_numpy(compile_options):
+    """Of ufuncs, whoever calls them: zero divisors give inf, nan or 0; np.errstate decides about warnings."""
+    compile_options["error_numpy"] = True
+    compile_options["own"] |= _OWN["error_model"]
+
+
 def _locals(declared):
     """locals={'x': float32} for C: the text of each type, or the error that a function with that variable raises."""
     from .types import Type, unsupported
@@ -292,7 +298,7 @@ def _make_ufunc(function, signatures, target, identity, options):
     if identity is not None and identity not in (0, 1) and identity != "reorderable":
         raise ValueError("identity must be 0, 1, None or 'reorderable'")
     compile_options = _with_locals(options)
-    compile_options["error_numpy"] = True  # zero divisors give inf, nan or 0; np.errstate decides about warnings
+    divide_as_numpy(compile_options)
     function = _plain(function, "vectorize")
     return declared_later(lambda: _quern.make_ufunc(function, compile_options, signatures, identity, target == "parallel"),
                           function, "vectorize", signatures)

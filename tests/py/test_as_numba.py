@@ -230,7 +230,7 @@ from numba import njit, vectorize, cuda, types, errors
 def f(x): return sorted(x)
 @njit(["float64(float64)", "int64(float64[:])"])
 def g(x): return x + 1
-@njit(types.List(types.int64)(types.int64))
+@njit(types.ListIter(types.List(types.int64))(types.int64))
 def h(x): return x
 @vectorize(["float64(float64)"])
 def v(x): return sorted(x)
