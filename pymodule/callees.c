@@ -62,8 +62,24 @@ static CalleeOptions *known_options(PyResolver *r, PyObject *function, const Cal
     return o;
 }
 
+static bool is_inner(PyResolver *r, PyObject *function) {
+    const MapValue *known = map_find(&r->callees, map_key(function));
+    return known && ((const CalleeOptions *)known->ptr)->inner;
+}
+
+void py_callee_inside(PyResolver *r, PyObject *function, PyObject *outer) {
+    const MapValue *known = map_find(&r->callees, map_key(outer));
+    if (!known) return; /* as the entry */
+    CalleeOptions *o = arena_new(r->arena, CalleeOptions);
+    *o = *(const CalleeOptions *)known->ptr;
+    o->locals = NULL;
+    o->inner = true;
+    map_put(&r->callees, map_key(function))->ptr = o;
+}
+
 PyObject *py_callee_of(PyResolver *r, PyObject *object) {
     bool plain = PyFunction_Check(object);
+    if (plain && is_inner(r, object)) return object;
     PyObject *function = plain ? object : py_function_of(r->state, object);
     if (!function) return NULL;
     PyObject *frozen = !plain && function != r->entry ? py_frozen_of(r->state, object) : NULL;

@@ -872,6 +872,7 @@ static const Binding *resolve_nested(void *user, const Binding *outer, Handle co
     Py_ssize_t free = function ? PyCode_GetNumFree((PyCodeObject *)code) : 0;
     PyObject *cells = free ? empty_cells(free) : NULL;
     bool ok = function && (!free || (cells && PyFunction_SetClosure(function, cells) == 0));
+    if (ok) py_callee_inside(r, function, outer->handle);
     const Binding *b =
         ok ? py_bind(r, function, str_printf(r->arena, STR_FMT "/n", STR_ARG(path_of(r, outer))))
            : NULL;

@@ -278,6 +278,7 @@ typedef struct CalleeOptions {
     PyObject *
         locals; /* its option locals: {variable: text of its type, or an error}; or NULL. Borrowed */
     bool strong, unchecked, error_numpy, parallel;
+    bool inner; /* taken from the function around it, which makes it */
     uint32_t fastmath;
 } CalleeOptions;
 
@@ -369,6 +370,8 @@ PyObject *py_function_of(ModState *state, PyObject *object);
  * an exception. */
 PyObject *py_callee_of(PyResolver *r, PyObject *object);
 void py_callee_options(PyResolver *r, PyObject *function, FunctionInfo *info);
+/* `function` is made by `outer`, whose options it has but for locals. */
+void py_callee_inside(PyResolver *r, PyObject *function, PyObject *outer);
 PyObject *py_callee_locals(PyResolver *r, PyObject *function); /* borrowed, or NULL */
 /* Adds these options to the digest of a function, which is a callee. false: exception. */
 bool py_digest_options(PyResolver *r, PyObject *function, Hash128 *digest);

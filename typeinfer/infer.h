@@ -124,11 +124,11 @@ typedef struct Ti {
     Vec(Instance *) instances;
     Map by_key; /* hash of the key -> index + 1 of the newest instance with it */
     Vec(int32_t) key_next;
-    Map sources;           /* Binding -> untyped Func */
-    Map objects;           /* text -> Binding of a compile-time object made here */
-    Map func_names;        /* names given to typed functions */
-    Map nested;            /* code object -> Binding of its function */
-    Map made;              /* Binding of a function that code makes -> NestedFunction */
+    Map sources;    /* Binding -> untyped Func */
+    Map objects;    /* text -> Binding of a compile-time object made here */
+    Map func_names; /* names given to typed functions */
+    Map nested;     /* function -> Map of what it makes: code object -> Binding of its function */
+    Map made;       /* Binding of a function that code makes -> NestedFunction */
     Map result_signatures; /* Type -> Signature with that result and no parameters */
     Vec(Instance *) stack;
     Vec(Instance *) provisional;
@@ -379,6 +379,8 @@ bool note_literal(Infer *in, Ref src);
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out);
 
+/* What a function makes, see Ti.nested. Of two with one code, as one function decorated twice, each makes its own: with its globals and options. */
+Map *ti_made_inside(Ti *ti, const Binding *outer);
 /* The function that an instruction `comprehension` makes; it is called with one argument, and gets the closure variables. */
 /* The function that a nested code object is; `what` it is to users. */
 bool fact_of_code(Infer *in, const ConstVal *code, const char *what, Fact *out);

@@ -196,8 +196,8 @@ static bool is_function(const ConstVal *value) {
            (value->str.bytes[0] != '<' || str_is(value->str, "<lambda>"));
 }
 
-static bool is_called(Ti *ti, const ConstVal *code) {
-    MapValue *known = map_find(&ti->nested, map_key(code->handle));
+static bool is_called(Ti *ti, const Binding *outer, const ConstVal *code) {
+    MapValue *known = map_find(ti_made_inside(ti, outer), map_key(code->handle));
     for (int32_t i = 0; known && i < ti->instances.len; i++)
         if (ti->instances.items[i]->function == known->ptr && !ti->instances.items[i]->nested)
             return true;
@@ -213,7 +213,7 @@ static void look_inside(Ti *ti, DiagList *out, const Instance *inst, const Way *
         if (!is_function(code->consts[i])) continue;
         InferRequest request = {.function =
                                     r->nested(r->user, inst->function, code->consts[i]->handle)};
-        if (is_called(ti, code->consts[i])) continue; /* with types */
+        if (is_called(ti, inst->function, code->consts[i])) continue; /* with types */
         const FunctionInfo *info = request.function ? r->code(r->user, request.function) : NULL;
         if (!info) {
             ti->aborted = true;

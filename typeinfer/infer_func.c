@@ -422,13 +422,23 @@ bool v_call_closure(Infer *in, Val closure, const CallArgs *args, Val *out) {
 
 /* -- comprehensions ---------------------------------------------------------------------------------- */
 
+Map *ti_made_inside(Ti *ti, const Binding *outer) {
+    MapValue *slot = map_put(&ti->nested, map_key(outer));
+    if (!slot->ptr) {
+        slot->ptr = arena_new(ti->arena, Map);
+        map_init(slot->ptr, ti->arena);
+    }
+    return slot->ptr;
+}
+
 bool fact_of_code(Infer *in, const ConstVal *code, const char *what, Fact *out) {
     Resolver *r = in->ti->resolver;
     if (!r->nested || !code->handle) return ti_fail(in, in->at, E0101, what);
-    MapValue *known = map_find(&in->ti->nested, map_key(code->handle));
+    Map *made = ti_made_inside(in->ti, in->inst->function);
+    MapValue *known = map_find(made, map_key(code->handle));
     const Binding *b = known ? known->ptr : r->nested(r->user, in->inst->function, code->handle);
     if (!b) return in->stop = STOP_ABORT, false;
-    if (!known) map_put(&in->ti->nested, map_key(code->handle))->ptr = (void *)b;
+    if (!known) map_put(made, map_key(code->handle))->ptr = (void *)b;
     return *out = fact_of(type_object(in->types, b)), true;
 }
 

@@ -191,3 +191,49 @@ def test_the_disk_cache_knows_the_options_of_callees(tmp_path):
     assert run("python") == "(-1.0, -1.0) 0"
     assert run("numpy", True) == "(-1.0, inf) 0"
     assert run("numpy") in ("(-1.0, inf) 0", "(-1.0, inf) 1")
+
+
+# -- what a callee makes -----------------------------------------------------------------------------------------
+
+def by_a_comprehension(a, b):
+    return [a / b for _ in range(2)][1]
+
+
+def by_a_lambda(a, b):
+    return (lambda x: x / b)(a)
+
+
+def by_a_generator(a, b):
+    return sum(a / b for _ in range(2))
+
+
+def by_functions_inside(a, b):
+    def outer(x):
+        def inner():
+            return [x / b for _ in range(1)]
+        return inner()[0]
+    return outer(a)
+
+
+@pytest.mark.parametrize("f", [by_a_comprehension, by_a_lambda, by_a_generator, by_functions_inside])
+def test_functions_that_a_callee_makes_have_its_options(f):
+    numpy, python = njit(error_model="numpy")(f), njit(error_model="python")(f)
+
+    def both(a, b):
+        x = numpy(a, b)
+        try:
+            x += python(a, b)
+        except ZeroDivisionError:
+            return x, numpy(a, b)
+        return 0.0, x
+
+    assert njit(both)(1.0, 0.0) == njit(error_model="numpy")(both)(1.0, 0.0) == (math.inf, math.inf)
+    assert njit(lambda a, b: numpy(a, b))(1.0, 0.0) == math.inf
+    with pytest.raises(ZeroDivisionError):
+        njit(error_model="numpy")(lambda a, b: python(a, b))(1.0, 0.0)
+
+
+def test_a_checked_callee_checks_what_its_comprehension_reads():
+    checked = njit(boundscheck=True)(lambda a, n: [a[i] for i in range(n)])
+    with pytest.raises(IndexError):
+        njit(boundscheck=False)(lambda a, n: checked(a, n))(np.arange(3.0), 5)
