@@ -263,6 +263,22 @@ def test_floats_become_ints_that_saturate(device, kind):
             assert words[i].tolist() == [saturated(r, 64, False) for r in (v, down)], v
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32])
+def test_float16_becomes_ints_that_saturate(device, kind):
+    @cuda.jit
+    def halves(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = kind(x[i])
+
+    edges = [0, 0.5, 1.5, 100, 127, 128, 200, 255, 256, 32752, 32768, 40000, 65504, np.inf]
+    x = np.array(edges + [-v for v in edges] + [np.nan, -np.nan], np.float16)
+    out = np.zeros(x.size, kind)
+    halves[1, 64](x, out)
+    bits, signed = np.iinfo(kind).bits, np.iinfo(kind).min < 0
+    assert out.tolist() == [saturated(v, bits, signed) for v in x.tolist()]
+
+
 @cuda.jit
 def sampled(field, at, out):
     i = cuda.grid(1)
