@@ -77,6 +77,8 @@ TABLE = {  # kernel: (instructions, those of innermost loops)
     "blelloch": (92, 17),
     "to_gray": (41, 0),
 }
+if sys.version_info >= (3, 12):  # whose bytecode has the branches in another order, so that blocks of the way out stand inside of the loop
+    TABLE |= {"ray_sphere": (TABLE["ray_sphere"][0], 90), "ray_sphere_fast": (TABLE["ray_sphere_fast"][0], 91)}
 GROWTH = 1.1
 
 
