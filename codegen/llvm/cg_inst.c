@@ -608,7 +608,7 @@ static void lower_unreachable(Cg *cg) {
 static void lower_cast(Cg *cg, Ref ref) {
     Ref from = ir_arg(cg->f->ir, ref, 0);
     const Type *type = cg_type(cg, ref);
-    if (ir_inst(cg->f->ir, ref)->sub == FLAG_INSIDE) {
+    if (ir_inst(cg->f->ir, ref)->sub == FLAG_INSIDE && type->kind == TY_i64) { /* narrow.c */
         cg_set1(cg, ref, LLVMBuildFPToSI(cg->b, cg_leaf(cg, from), cg->i64, ""));
         return;
     }

@@ -279,6 +279,17 @@ def test_float16_becomes_ints_that_saturate(device, kind):
     assert out.tolist() == [saturated(v, bits, signed) for v in x.tolist()]
 
 
+def test_an_index_made_of_a_limited_float_is_an_int32_in_kernels_with_checks(device):
+    @cuda.jit(debug=True, opt=True)
+    def marked(out, m, x):
+        out[int(m - 0.5)] = 1
+        out[int(min(max(x, 0.0), float(out.shape[0] - 1)))] = 2
+
+    out = np.zeros(6, np.int64)
+    marked[1, 1](out, 3, 4.5)
+    assert out.tolist() == [0, 0, 1, 0, 2, 0]
+
+
 @cuda.jit
 def sampled(field, at, out):
     i = cuda.grid(1)
