@@ -1,8 +1,9 @@
 /* callees.c - what compiled code that calls a decorated function compiles, and with which options.
  *
- * The compiler knows functions by their handles. A program may decorate one function several times, with options that reach its
- * meaning: error_model, locals, parallel, boundscheck, fastmath. What it does not name is as the entry has it. The first that a compilation meets has the function itself for
- * a handle; one with other options gets a twin of it: the same code, globals and cells under another handle. */
+ * Options of a decorator reach a function's meaning: error_model, locals, parallel, boundscheck, fastmath. They count whoever calls it; what
+ * a decorator does not name is as the entry has it. The compiler knows functions by their handles, and a program may decorate one several
+ * times: the first that a compilation meets has the function itself for a handle; one with other options gets a twin of it, the same code,
+ * globals and cells under another handle. */
 #include "pymodule/state.h"
 #include "pymodule/dispatch.h"
 
