@@ -128,7 +128,8 @@ typedef struct Ti {
     Map objects;    /* text -> Binding of a compile-time object made here */
     Map func_names; /* names given to typed functions */
     Map nested;     /* function -> Map of what it makes: code object -> Binding of its function */
-    Map made;       /* Binding of a function that code makes -> NestedFunction */
+    Map made_by; /* Binding of a function that code makes -> Binding of the function that makes it */
+    Map made;    /* Binding of a function that code makes -> NestedFunction */
     Map result_signatures; /* Type -> Signature with that result and no parameters */
     Vec(Instance *) stack;
     Vec(Instance *) provisional;

@@ -431,14 +431,26 @@ Map *ti_made_inside(Ti *ti, const Binding *outer) {
     return slot->ptr;
 }
 
+/* What the function, or one around it, has made of that code: functions that call themselves, or each other, know it by their cells. */
+static const Binding *made_of_code(Ti *ti, const Binding *function, Handle code) {
+    while (function) {
+        MapValue *known = map_find(ti_made_inside(ti, function), map_key(code));
+        if (known) return known->ptr;
+        MapValue *maker = map_find(&ti->made_by, map_key(function));
+        function = maker ? maker->ptr : NULL;
+    }
+    return NULL;
+}
+
 bool fact_of_code(Infer *in, const ConstVal *code, const char *what, Fact *out) {
     Resolver *r = in->ti->resolver;
     if (!r->nested || !code->handle) return ti_fail(in, in->at, E0101, what);
-    Map *made = ti_made_inside(in->ti, in->inst->function);
-    MapValue *known = map_find(made, map_key(code->handle));
-    const Binding *b = known ? known->ptr : r->nested(r->user, in->inst->function, code->handle);
-    if (!b) return in->stop = STOP_ABORT, false;
-    if (!known) map_put(made, map_key(code->handle))->ptr = (void *)b;
+    const Binding *outer = in->inst->function, *b = made_of_code(in->ti, outer, code->handle);
+    if (!b) {
+        if (!(b = r->nested(r->user, outer, code->handle))) return in->stop = STOP_ABORT, false;
+        map_put(ti_made_inside(in->ti, outer), map_key(code->handle))->ptr = (void *)b;
+        map_put(&in->ti->made_by, map_key(b))->ptr = (void *)outer;
+    }
     return *out = fact_of(type_object(in->types, b)), true;
 }
 

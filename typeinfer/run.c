@@ -173,6 +173,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->func_names, ti->arena);
     map_init(&ti->result_signatures, ti->arena);
     map_init(&ti->nested, ti->arena);
+    map_init(&ti->made_by, ti->arena);
     map_init(&ti->made, ti->arena);
     map_init(&ti->makers, ti->arena);
     map_init(&ti->taken, ti->arena);
