@@ -7,7 +7,7 @@
 typedef struct Objects {
     Arena *arena;
     Map fresh;   /* Func -> Freshness */
-    Map effects; /* Func -> Effects */
+    Map changes; /* Func -> Changes */
     int round;
     bool more; /* this round has found something */
 } Objects;
@@ -74,23 +74,23 @@ static Ref changed_object(const Func *func, Ref ref) {
 typedef enum Reach { REACH_NONE, REACH_ITSELF, REACH_INSIDE /* or what it leads to */ } Reach;
 
 /* What a function may do to its parameters. */
-typedef struct Effects {
+typedef struct Changes {
     int round;
-    Reach *changes; /* by parameter */
-    bool keeps;     /* it puts objects that it has not made into others */
-} Effects;
+    Reach *of_param;
+    bool keeps; /* it puts objects that it has not made into others */
+} Changes;
 
-static const Effects *effects_of(Objects *o, const Func *callee);
+static const Changes *changes_of(Objects *o, const Func *callee);
 
 /* Operand k of a call, or the object of a store: the value that is changed; NO_REF behind the last. */
 static Ref changed_value(Objects *o, const Func *func, Ref ref, int32_t *k, Reach *reach) {
     const Inst *inst = ir_inst(func, ref);
     *reach = REACH_ITSELF;
     if (inst->op != OP_call) return (*k)++ ? NO_REF : changed_object(func, ref);
-    const Effects *effects = effects_of(o, inst->u.func);
+    const Changes *changes = changes_of(o, inst->u.func);
     for (; *k < inst->nargs; (*k)++) {
         Ref arg = ir_arg(func, ref, *k);
-        if (ir_type(func, arg)->counted && (*reach = effects->changes[*k])) return (*k)++, arg;
+        if (ir_type(func, arg)->counted && (*reach = changes->of_param[*k])) return (*k)++, arg;
     }
     return NO_REF;
 }
@@ -119,7 +119,7 @@ static bool is_harmless(const Type *type) {
 /* Does the instruction put a value, operand k, into an object? */
 static bool is_put(Objects *o, const Inst *inst, int32_t k) {
     switch ((int)inst->op) {
-    case OP_call: return effects_of(o, inst->u.func)->keeps;
+    case OP_call: return changes_of(o, inst->u.func)->keeps;
     case OP_new: return true;
     case OP_set_field:
     case OP_store: return k > 0;
@@ -153,7 +153,7 @@ static bool func_puts_others(Objects *o, const Func *func, const Type *type) {
 }
 
 /* What is neither fresh nor a parameter may be part of any of them. */
-static void add_change(Objects *o, const Func *callee, Ref value, Reach reach, Effects *effects) {
+static void add_change(Objects *o, const Func *callee, Ref value, Reach reach, Changes *changes) {
     Bits seen = bits_new(o->arena, callee->insts.len);
     bool fresh = is_fresh(o, callee, value, &seen);
     if (fresh && (reach == REACH_ITSELF || !func_puts_others(o, callee, ir_type(callee, value))))
@@ -162,30 +162,30 @@ static void add_change(Objects *o, const Func *callee, Ref value, Reach reach, E
     bool param = inst->op == OP_param;
     for (int32_t p = 0; p < callee->nparams; p++)
         if (!param || inst->imm == p)
-            effects->changes[p] = QN_MAX(effects->changes[p], param ? reach : REACH_INSIDE);
+            changes->of_param[p] = QN_MAX(changes->of_param[p], param ? reach : REACH_INSIDE);
 }
 
-static const Effects *effects_of(Objects *o, const Func *callee) {
-    MapValue *slot = map_put(&o->effects, map_key(callee));
+static const Changes *changes_of(Objects *o, const Func *callee) {
+    MapValue *slot = map_put(&o->changes, map_key(callee));
     size_t size = sizeof(Reach) * (size_t)(callee->nparams + 1);
-    Effects *effects = slot->ptr;
-    if (!effects) {
-        effects = slot->ptr = arena_new(o->arena, Effects);
-        effects->changes = arena_array(o->arena, Reach, callee->nparams + 1);
+    Changes *changes = slot->ptr;
+    if (!changes) {
+        changes = slot->ptr = arena_new(o->arena, Changes);
+        changes->of_param = arena_array(o->arena, Reach, callee->nparams + 1);
     }
-    if (effects->round == o->round) return effects;
-    effects->round = o->round;
-    Effects before = *effects;
-    before.changes = arena_copy(o->arena, effects->changes, size);
-    effects->keeps |= func_puts_others(o, callee, NULL);
+    if (changes->round == o->round) return changes;
+    changes->round = o->round;
+    Changes before = *changes;
+    before.of_param = arena_copy(o->arena, changes->of_param, size);
+    changes->keeps |= func_puts_others(o, callee, NULL);
     for (Ref ref = 1; ref < callee->insts.len; ref++) {
         Ref value;
         Reach reach;
         for (int32_t k = 0; (value = changed_value(o, callee, ref, &k, &reach));)
-            add_change(o, callee, value, reach, effects);
+            add_change(o, callee, value, reach, changes);
     }
-    o->more |= effects->keeps != before.keeps || memcmp(effects->changes, before.changes, size);
-    return effects;
+    o->more |= changes->keeps != before.keeps || memcmp(changes->of_param, before.of_param, size);
+    return changes;
 }
 
 static bool refuse(const Region *r, Ref at, Ref changed) {
@@ -214,9 +214,8 @@ static bool is_own(Objects *o, const Region *r, Ref value) {
 }
 
 static bool is_fresh_here(Objects *o, const Region *region, const Func *func, Ref ref) {
-    Bits seen = {0};
     if (region) return is_own(o, region, ref);
-    seen = bits_new(o->arena, func->insts.len);
+    Bits seen = bits_new(o->arena, func->insts.len);
     return is_fresh(o, func, ref, &seen);
 }
 
@@ -313,7 +312,7 @@ static void look_at(Objects *o, Map *seen, const Func *callee) {
     for (Ref ref = 1; ref < callee->insts.len; ref++)
         if (ir_inst(callee, ref)->op == OP_call) look_at(o, seen, ir_inst(callee, ref)->u.func);
     returns_fresh(o, callee);
-    effects_of(o, callee);
+    changes_of(o, callee);
 }
 
 /* Rounds over all that the region calls. */
@@ -343,7 +342,7 @@ static bool is_safe_instruction(Objects *o, const Region *r, Ref ref) {
 bool region_objects_are_safe(const Region *r) {
     Objects o = {.arena = r->ctx->arena};
     map_init(&o.fresh, o.arena);
-    map_init(&o.effects, o.arena);
+    map_init(&o.changes, o.arena);
     look_at_callees(&o, r);
     for (int32_t i = 0; i < r->blocks.len; i++) {
         const Block *block = &r->func->blocks.items[r->blocks.items[i]];

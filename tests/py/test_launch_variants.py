@@ -176,7 +176,7 @@ def test_arrays_seen_as_one_grid_may_have_several_shapes(device, order, where):
 
 def test_each_variant_is_compiled_once(device, monkeypatch, capsys):
     if device != "cuda":
-        pytest.skip("PTX is looked at")
+        pytest.skip("counts variants by the PTX that QUERN_DUMP prints: on other devices there is none")
     monkeypatch.setenv("QUERN_DUMP", "ptx")
 
     @cuda.jit
