@@ -341,6 +341,7 @@ static void mark_params(Usage *u, const int32_t *first, uint8_t *small) {
         if (param->op != OP_param || param->imm >= entry->nparams) continue;
         if (param->sub & FLAG_SMALL) small[param->imm] |= ARG_SMALL;
         if (param->sub & FLAG_POSITIVE) small[param->imm] |= ARG_POSITIVE;
+        if (param->sub & FLAG_INDEX) small[param->imm] |= ARG_INDEX;
         if (param->sub & FLAG_ALIKE) small[param->imm] |= ARG_ALIKE;
         int32_t at = first[param->imm], n = first[param->imm + 1] - at;
         if (!n) continue;

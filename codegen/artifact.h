@@ -347,7 +347,7 @@ typedef struct KernelParam {
 enum { FAST_LIMIT = (1 << 30) - 1024, FAST_SPAN = INT32_MAX - 1024, FAST_BLOCKS = 1 << 21 };
 
 /* What the code does with the elements of an array, an argument or one in a tuple; an int64 argument that the fast variant takes to lie between
- * -FAST_LIMIT and FAST_LIMIT, or (ARG_POSITIVE) 1 and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller;
+ * -FAST_LIMIT and FAST_LIMIT, or (ARG_POSITIVE) 1 and FAST_LIMIT, or (ARG_INDEX) 0 and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller;
  * an array that the fast variant takes to have the shape of the others with this bit, of its layout and number of axes. */
 enum {
     ARG_READ = 1,
@@ -355,7 +355,8 @@ enum {
     ARG_SMALL = 4,
     ARG_KEPT = 8,
     ARG_POSITIVE = 16,
-    ARG_ALIKE = 32
+    ARG_ALIKE = 32,
+    ARG_INDEX = 64
 };
 
 typedef struct CodeSite {

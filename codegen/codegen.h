@@ -42,7 +42,7 @@ typedef struct CompileOptions {
     bool no_vector_math;  /* CPU: scalar libm only */
     bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
     bool
-        any_divisor; /* kernels: nobody tests at the launch that ints that something is divided by are above zero */
+        any_sign; /* kernels: nobody tests at the launch that ints that something is divided by are above zero */
     bool any_shape;   /* kernels: nor that arrays seen as one have one shape (opt/alike.c) */
     bool keep_text;   /* fill text_llvm, text_asm ... */
     bool keep_object; /* host code: fill object */

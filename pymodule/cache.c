@@ -175,7 +175,7 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
                                o->lineinfo,
                                o->no_vector_math,
                                o->general_variant,
-                               o->any_divisor,
+                               o->any_sign,
                                o->any_shape,
                                o->all_params,
                                o->status_result,

@@ -849,7 +849,7 @@ static const OptionRow option_rows[] = {
     OPTION("all_params", all_params, 'b'),
     OPTION("status_result", status_result, 'b'),
     OPTION("general_variant", general_variant, 'b'),
-    OPTION("any_divisor", any_divisor, 'b'),
+    OPTION("any_sign", any_sign, 'b'),
     OPTION("any_shape", any_shape, 'b'),
     OPTION("pointers", pointers, 'w'),
     OPTION("no_vector_math", no_vector_math, 'b'),

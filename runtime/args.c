@@ -148,7 +148,9 @@ bool rt_grid_wants_general(const int64_t grid[3], const int64_t block[3]) {
 bool rt_params_want_general(const Artifact *artifact, void *const *values) {
     for (int i = 0; artifact->usage && i < artifact->nparams; i++) {
         if (!(artifact->usage[i] & ARG_SMALL)) continue;
-        int64_t value, least = artifact->usage[i] & ARG_POSITIVE ? 1 : -FAST_LIMIT;
+        int64_t value, least = artifact->usage[i] & ARG_POSITIVE ? 1
+                               : artifact->usage[i] & ARG_INDEX  ? 0
+                                                                 : -FAST_LIMIT;
         memcpy(&value, values[i], sizeof value);
         if (value < least || value > FAST_LIMIT) return true;
     }

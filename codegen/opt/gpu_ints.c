@@ -14,8 +14,8 @@ struct GpuInts {
     Cfg cfg;
     enum { NEW, OPEN, DONE } * state; /* of each value */
     IntRange *ranges;
-    uint64_t divisors; /* params that something is divided by */
-    uint64_t params;   /* asked for by the computations that are open */
+    ParamSigns signs;
+    uint64_t params; /* asked for by the computations that are open */
     /* of what a latch gives to a phi: narrower than its operands tell, after the test */
     IntRange *rounds;
     int depth;    /* of the chain of definitions that is being followed */
@@ -608,29 +608,48 @@ static IntRange range_of_wrap(GpuInts *s, Ref index, Ref n) {
     return between(i.lo, QN_MAX(i.hi, length.hi - 1));
 }
 
-/* The launch is asked to promise for parameters of the kernel what it does for lengths. One of ours tests divisors, too: who divides by one
- * means a number above zero: a width, a period. */
+/* The launch is asked to promise for parameters of the kernel what it does for lengths. One of ours tests signs, too: who divides by one
+ * means a number above zero, a width, a period; who reads row k or the next of an array seldom means the last by it. */
 static IntRange range_of_param(GpuInts *s, Ref ref) {
     int64_t i = ir_inst(s->func, ref)->imm;
     if (s->func != s->func->module->funcs.items[0] || i >= 64) return unknown();
     s->params |= UINT64_C(1) << i;
-    return between(s->divisors >> i & 1 ? 1 : -FAST_LIMIT, FAST_LIMIT);
+    int64_t least = s->signs.positive >> i & 1 ? 1 : s->signs.natural >> i & 1 ? 0 : -FAST_LIMIT;
+    return between(least, FAST_LIMIT);
 }
 
-static uint64_t find_divisors(const Func *func) {
-    uint64_t found = 0;
-    for (Ref ref = 1; ref < func->insts.len; ref++) {
-        const Inst *inst = ir_inst(func, ref);
-        if (inst->op != OP_floordiv && inst->op != OP_mod) continue;
-        const Inst *by = ir_inst(func, ir_arg(func, ref, 1));
-        if (by->op == OP_param && by->type->kind == TY_i64 && by->imm < 64)
-            found |= UINT64_C(1) << by->imm;
+/* The bit of an int parameter; 0 of others. */
+static uint64_t param_bit(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    bool is = inst->op == OP_param && inst->type->kind == TY_i64 && inst->imm < 64;
+    return is ? UINT64_C(1) << inst->imm : 0;
+}
+
+/* Of k, k + 1, 1 + k. */
+static uint64_t index_bit(const Func *func, Ref ref) {
+    int64_t more;
+    for (int32_t k = 0; k < 2 && ir_inst(func, ref)->op == OP_add; k++) {
+        Ref other = ir_arg(func, ref, !k);
+        if (opt_const_int(func, other, &more) && more >= 0)
+            return param_bit(func, ir_arg(func, ref, k));
     }
+    return param_bit(func, ref);
+}
+
+static ParamSigns find_signs(const Func *func) {
+    ParamSigns found = {0};
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        Op op = (Op)ir_inst(func, ref)->op;
+        if (op == OP_floordiv || op == OP_mod)
+            found.positive |= param_bit(func, ir_arg(func, ref, 1));
+        if (op == OP_wrap_index) found.natural |= index_bit(func, ir_arg(func, ref, 0));
+    }
+    found.natural &= ~found.positive;
     return found;
 }
 
-uint64_t gpu_int_divisors(const GpuInts *s) {
-    return s->divisors;
+ParamSigns gpu_int_signs(const GpuInts *s) {
+    return s->signs;
 }
 
 static IntRange range_of_lib(GpuInts *s, Ref ref) {
@@ -757,7 +776,7 @@ GpuInts *gpu_ints(PassContext *ctx, Func *func) {
     s->n = n;
     s->arena = ctx->arena;
     s->tries = MAX_TRIES;
-    s->divisors = options->any_divisor ? 0 : find_divisors(func);
+    if (!options->any_sign) s->signs = find_signs(func);
     s->endless = options->pointers != 0;
     s->loose = options->fastmath & FM_REASSOC;
     cfg_compute(&s->cfg, ctx->arena, func);

@@ -10,13 +10,17 @@ typedef struct IntRange {
     uint64_t params; /* it was computed from the promised limits of these parameters */
 } IntRange;
 
+/* Int parameters whose sign the launch is asked for, too: above zero where something is divided by them, not below it where they are indices. */
+typedef struct ParamSigns {
+    uint64_t positive, natural;
+} ParamSigns;
+
 typedef struct GpuInts GpuInts;
 
 /* NULL: the function is not of a kernel's fast variant for a GPU. */
 GpuInts *gpu_ints(PassContext *ctx, Func *func);
 IntRange gpu_int_range(GpuInts *s, Ref ref);
-/* Parameters that something is divided by: they are asked for to be above zero, too. */
-uint64_t gpu_int_divisors(const GpuInts *s);
+ParamSigns gpu_int_signs(const GpuInts *s);
 bool gpu_int_fits(IntRange range); /* into an int32 */
 
 #endif

@@ -85,18 +85,19 @@ static bool has_checks(const Func *func) {
 }
 
 /* What the tests that `prove` looks at do not say, but the intervals do: indices that do not count from the end, divisions of what is
- * not negative. Of parameters those are asked for that something is divided by. */
+ * not negative. Of parameters those are asked for whose sign the launch tests. */
 static void unwrap(PassContext *ctx, Narrow *s, int32_t n) {
     Func *f = s->func;
     Ref *map = arena_array(ctx->arena, Ref, n);
     bool any = false;
-    uint64_t divisors = gpu_int_divisors(s->ints);
+    ParamSigns signs = gpu_int_signs(s->ints);
+    uint64_t tested = signs.positive | signs.natural;
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(f, ref);
         bool divides = inst->op == OP_floordiv || inst->op == OP_mod;
         if (inst->op != OP_wrap_index && !(divides && inst->type == s->i64)) continue;
         IntRange x = gpu_int_range(s->ints, ir_arg(f, ref, 0));
-        if (!x.known || x.lo < 0 || x.params & ~divisors) continue;
+        if (!x.known || x.lo < 0 || x.params & ~tested) continue;
         if (!divides) {
             map[ref] = ir_arg(f, ref, 0);
             s->asked |= x.params;
@@ -104,7 +105,7 @@ static void unwrap(PassContext *ctx, Narrow *s, int32_t n) {
             continue;
         }
         IntRange y = gpu_int_range(s->ints, ir_arg(f, ref, 1));
-        if (!y.known || y.params & ~divisors || y.lo < 1) continue;
+        if (!y.known || y.params & ~tested || y.lo < 1) continue;
         inst->sub |= DIV_POSITIVE | DIV_NATURAL;
         s->asked |= x.params | y.params;
     }
@@ -122,7 +123,7 @@ void opt_narrow(PassContext *ctx, Func *func) {
                 .checks = has_checks(func)};
     if (!s.ints) return;
     unwrap(ctx, &s, n);
-    uint64_t divisors = gpu_int_divisors(s.ints);
+    ParamSigns signs = gpu_int_signs(s.ints);
     Retype change = {.func = func, .to = type_scalar(ctx->module->types, TY_i32), .exact = true};
     opt_retype_init(ctx, &change);
     uint64_t promised = s.asked;
@@ -137,9 +138,10 @@ void opt_narrow(PassContext *ctx, Func *func) {
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(func, ref);
         if (inst->op == OP_param && inst->type == s.i64 && inst->imm < 64)
-            inst->sub = !(promised >> inst->imm & 1) ? 0
-                        : divisors >> inst->imm & 1  ? FLAG_SMALL | FLAG_POSITIVE
-                                                     : FLAG_SMALL;
+            inst->sub = !(promised >> inst->imm & 1)      ? 0
+                        : signs.positive >> inst->imm & 1 ? FLAG_SMALL | FLAG_POSITIVE
+                        : signs.natural >> inst->imm & 1  ? FLAG_SMALL | FLAG_INDEX
+                                                          : FLAG_SMALL;
     }
     opt_retype(&change);
 }

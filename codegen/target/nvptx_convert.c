@@ -32,20 +32,43 @@ static const char *direction(Value *from) {
     return "rz";
 }
 
+static Value at_bound(Cg *cg, const char *name, Value v, int64_t bound) {
+    Value args[] = {v, LLVMConstInt(LLVMTypeOf(v), (unsigned long long)bound, true)};
+    LType type = LLVMTypeOf(v);
+    return cg_intrinsic(cg, name, &type, 1, args, 2);
+}
+
+/* Of 8 or 16 bits: the int32 between their limits. A NaN that is the least int is 0 in unsigned ones by that, too. */
+static Value limited(Cg *cg, Value v, unsigned bits, bool negative, bool is_signed) {
+    if (negative) v = at_bound(cg, "llvm.smax", v, is_signed ? -(INT64_C(1) << (bits - 1)) : 0);
+    int64_t most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+    return at_bound(cg, negative ? "llvm.smin" : "llvm.umin", v, most);
+}
+
 static void convert(Cg *cg, Value inst, bool is_signed) {
     Value from = LLVMGetOperand(inst, 0);
-    bool wide = LLVMTypeOf(inst) == cg->i64, dbl = LLVMTypeOf(from) == cg->f64;
+    LType to = LLVMTypeOf(inst);
+    unsigned bits = LLVMGetIntTypeWidth(to);
+    bool dbl = LLVMTypeOf(from) == cg->f64, small = bits < 32;
+    bool negative = is_signed || (small && dbl);
     char name[40];
     const char *way = direction(&from);
-    snprintf(name, sizeof name, "llvm.nvvm.%c2%s%s.%s", dbl ? 'd' : 'f', is_signed ? "" : "u",
-             wide ? "ll" : "i", way);
+    snprintf(name, sizeof name, "llvm.nvvm.%c2%s%s.%s", dbl ? 'd' : 'f', negative ? "" : "u",
+             bits == 64 ? "ll" : "i", way);
     LLVMPositionBuilderBefore(cg->b, inst);
     Value v = cg_intrinsic(cg, name, NULL, 0, &from, 1);
-    if (wide || dbl)
+    if (small) v = limited(cg, v, bits, negative, is_signed);
+    if (bits == 64 || (dbl && (is_signed || !small)))
         v = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealUNO, from, from, ""),
-                            LLVMConstNull(LLVMTypeOf(inst)), v, "");
+                            LLVMConstNull(LLVMTypeOf(v)), v, "");
+    if (small) v = LLVMBuildTrunc(cg->b, v, to, "");
     LLVMReplaceAllUsesWith(inst, v);
     LLVMInstructionEraseFromParent(inst);
+}
+
+static bool is_converted(const Cg *cg, LType to, LType from) {
+    return (to == cg->i8 || to == cg->i16 || to == cg->i32 || to == cg->i64) &&
+           (from == cg->f32 || from == cg->f64);
 }
 
 void nvptx_convert(Cg *cg) {
@@ -56,8 +79,7 @@ void nvptx_convert(Cg *cg) {
                 const char *name = intrinsic_of(inst);
                 bool is_signed = starts(name, "llvm.fptosi.sat.");
                 if (!is_signed && !starts(name, "llvm.fptoui.sat.")) continue;
-                LType to = LLVMTypeOf(inst), from = LLVMTypeOf(LLVMGetOperand(inst, 0));
-                if ((to == cg->i32 || to == cg->i64) && (from == cg->f32 || from == cg->f64))
+                if (is_converted(cg, LLVMTypeOf(inst), LLVMTypeOf(LLVMGetOperand(inst, 0))))
                     convert(cg, inst, is_signed);
             }
 }

@@ -9,6 +9,7 @@
 #include "codegen/target/nvptx_convert.h"
 #include "codegen/target/nvptx_layout.h"
 #include "codegen/target/nvptx_sink.h"
+#include "codegen/target/nvptx_wide.h"
 #include "codegen/target/targets.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,6 +245,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     if (cg->options->opt_level >= 2) {
         gpu_walk_addresses(cg, WALKED);
         nvptx_sink(cg);
+        nvptx_widen_products(cg);
         nvptx_lay_out(cg);
     }
     if (cg->failed) return false;

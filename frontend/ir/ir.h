@@ -168,6 +168,7 @@ enum InstFlag {
     FLAG_INSIDE = 1,   /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,    /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_POSITIVE = 2, /* with FLAG_SMALL: and above zero */
+    FLAG_INDEX = 8,    /* with FLAG_SMALL: and not below zero */
     FLAG_ALIKE =
         4, /* param of a kernel: arrays that have it, of one layout and number of axes, have one shape: the launch has compared */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */

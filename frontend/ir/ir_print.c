@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 const OpText ir_op_text[OP_COUNT] = {
-    [OP_param] = {.sub = SUB_WORDS, .sub_word = "small positive alike", .imm = IMM_PLAIN},
+    [OP_param] = {.sub = SUB_WORDS, .sub_word = "small positive alike index", .imm = IMM_PLAIN},
     [OP_const] = {.u = U_CONST},
     [OP_function] = {.sub = SUB_WORD, .sub_word = "fresh", .u = U_CONST, .parens = true},
     [OP_comprehension] = {.u = U_CONST, .parens = true},

@@ -438,7 +438,7 @@ def compiled_signature(signature, options, name):
     so the code is that for arrays that overlap and for sizes of 64 bits."""
     from . import decorators
     signature, pointers = without_pointers(signature)
-    options["any_divisor"] = options["any_shape"] = True
+    options["any_sign"] = options["any_shape"] = True
     if pointers:
         if max(pointers) >= 64:
             raise ValueError(f"{name}: a pointer can be one of the first 64 parameters, not parameter {max(pointers) + 1}")

@@ -263,6 +263,24 @@ def test_floats_become_ints_that_saturate(device, kind):
             assert words[i].tolist() == [saturated(r, 64, False) for r in (v, down)], v
 
 
+@pytest.mark.parametrize("to", [np.int8, np.int16, np.uint8, np.uint16])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_floats_become_short_ints_that_saturate(device, kind, to):
+    @cuda.jit
+    def shortened(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i, 0], out[i, 1], out[i, 2] = to(x[i]), to(np.floor(x[i])), to(np.rint(x[i]))
+
+    edges = [0, 0.5, 0.99, 1.5, 126.5, 127, 127.5, 128, 128.5, 129, 200, 254.5, 255, 255.5, 256, 32766.5, 32767.5, 32768.5, 65534.5, 65535.5, 65536,
+             2**31 - 0.5, 2**31, 2**32, 2**32 + 5, 2**63, 1e30, np.inf]
+    x = np.array(edges + [-v for v in edges] + [np.nan, -np.nan], kind)
+    out = np.zeros((x.size, 3), to)
+    shortened[1, 64](x, out)
+    bits, signed = np.iinfo(to).bits, np.iinfo(to).min < 0
+    assert out.tolist() == [[saturated(r, bits, signed) for r in (v, np.floor(v), np.rint(v))] for v in x]
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32])
 def test_float16_becomes_ints_that_saturate(device, kind):
     @cuda.jit

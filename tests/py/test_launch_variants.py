@@ -105,6 +105,20 @@ def test_ints_beyond_32_bits_take_the_general_variant(fast, launched, big):
     assert out.tolist() == [(i + big) % 1000 for i in range(20)]
 
 
+def test_parameters_that_are_indices_count_from_the_end_in_the_general_variant(fast, launched):
+    @cuda.jit
+    def relaxed(a, out, k, past):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            out[i] = a[k, i] + 10 * a[k + 1, i] + 100 * a[k - past, i]
+
+    a = np.arange(12.0).reshape(4, 3) + np.arange(3) / 8
+    out = np.zeros(3)
+    for k, past in ((0, 0), (1, 1), (2, 3), (0, 2), (-2, 0), (-3, 1), (-4, 0), (-1, 0)):
+        assert launched(relaxed, (1, 32), a, out, k, past) == (fast if k >= 0 else "general")
+        assert out.tolist() == (a[k] + 10 * a[k + 1] + 100 * a[k - past]).tolist(), (k, past)
+
+
 def test_shared_memory_and_atomics_in_both_variants(fast, launched):
     @cuda.jit
     def sums(out, counts, a):

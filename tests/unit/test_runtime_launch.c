@@ -539,6 +539,14 @@ static void test_small_params(void) {
     CHECK(!rt_params_want_general(&p.artifact, args));
     n = -FAST_LIMIT;
     CHECK(rt_params_want_general(&p.artifact, args));
+    p.usage[0] = ARG_SMALL | ARG_INDEX;
+    CHECK(rt_params_want_general(&p.artifact, args));
+    n = -1;
+    CHECK(rt_params_want_general(&p.artifact, args));
+    n = 0;
+    CHECK(!rt_params_want_general(&p.artifact, args));
+    n = FAST_LIMIT + INT64_C(1);
+    CHECK(rt_params_want_general(&p.artifact, args));
     p.artifact.usage = NULL;
     CHECK(!rt_params_want_general(&p.artifact, args));
 }
