@@ -22,7 +22,7 @@ import unseen_nvcc
 from kernels import KERNELS
 from kernels_unseen import UNSEEN
 
-from quern import _gpu, _quern, cuda, hip
+from quern import _gpu, _quern
 
 
 def functions(listing):
@@ -87,6 +87,12 @@ def amd_functions(assembly):
     return {name: (loops, facts[name]) for name, loops in found.items() if name in facts}
 
 
+def amd_assembly(function, signature, arch):
+    """As a launch has it, which promises what hip.compile cannot: divisors above zero, one shape for arrays seen as one grid."""
+    options = {**_gpu.compile_options({"launch_bounds": 1024}), "target": 2}
+    return _quern.compile_kernel(function, signature, options, arch, True)["asm"]
+
+
 def amd(arch, kernels, source):
     folder = pathlib.Path(__file__).parent
     theirs = amd_functions(subprocess.run(
@@ -97,7 +103,7 @@ def amd(arch, kernels, source):
     for name, (function, signature, *_) in kernels.items():
         if name not in theirs:  # kernels.cu has some for nvcc alone
             continue
-        ours, facts = amd_functions(hip.compile(function, signature, arch=arch, launch_bounds=1024).asm)[name]
+        ours, facts = amd_functions(amd_assembly(function, signature, arch))[name]
         their, their_facts = theirs[name]
         loops = " / ".join(" ".join(map(str, side[1:])) for side in (ours, their))
         print(f"| {name} | {ours[0]} / {their[0]} | {loops.strip(' /') and loops} | " +

@@ -219,7 +219,7 @@ __global__ void mean_of_draws(unsigned seed, int draws, float *R out, int n) {
             state = state * 1664525 + 1013904223;
             total += (float)(state >> 16) / 65536;
         }
-        out[i] = total / draws;
+        out[i] = total / (double)draws; /* as NumPy divides a float32 by an int */
     }
 }
 

@@ -141,11 +141,10 @@ __global__ void bilinear(const float *R a, float *R out, float sx, float sy, int
     if (y < on && x < om) {
         float fx = x * sx, fy = y * sy;
         int x0 = (int)fx, y0 = (int)fy, x1 = smaller(x0 + 1, m - 1), y1 = smaller(y0 + 1, n - 1);
-        fx -= x0;
-        fy -= y0;
-        float top = a[y0 * m + x0] * (1 - fx) + a[y0 * m + x1] * fx;
-        float bottom = a[y1 * m + x0] * (1 - fx) + a[y1 * m + x1] * fx;
-        out[y * om + x] = top * (1 - fy) + bottom * fy;
+        double dx = (double)fx - x0, dy = (double)fy - y0; /* as NumPy subtracts an int32 from a float32 */
+        double top = a[y0 * m + x0] * (1 - dx) + a[y0 * m + x1] * dx;
+        double bottom = a[y1 * m + x0] * (1 - dx) + a[y1 * m + x1] * dx;
+        out[y * om + x] = top * (1 - dy) + bottom * dy;
     }
 }
 

@@ -85,15 +85,17 @@ static IntRange remainder_of(IntRange b) {
     return b.known ? between(QN_MIN(b.lo, -1) + 1, QN_MAX(b.hi, 1) - 1) : unknown();
 }
 
+/* Of negative numbers as many high bits are equal as the operands have in common: the result has no more bits than the longer one. */
 static IntRange bitwise(Op op, IntRange a, IntRange b) {
     bool a_ok = a.known && a.lo >= 0, b_ok = b.known && b.lo >= 0;
     if (op == OP_and && a_ok && b_ok) return between(0, QN_MIN(a.hi, b.hi));
     if (op == OP_and && (a_ok || b_ok)) return between(0, a_ok ? a.hi : b.hi);
-    if (op == OP_and || !a_ok || !b_ok) return unknown();
-    int64_t all = 1;
-    while (all <= QN_MAX(a.hi, b.hi) && all < INT64_C(1) << 62)
+    if (!a.known || !b.known) return unknown();
+    int64_t all = 1, low = QN_MIN(a.lo, b.lo), high = QN_MAX(a.hi, b.hi);
+    while ((all <= high || -all > low) && all < INT64_C(1) << 62)
         all <<= 1;
-    return between(0, all - 1);
+    if (all <= high || -all > low) return unknown();
+    return between(a_ok && b_ok ? 0 : -all, all - 1);
 }
 
 /* By a constant count. */

@@ -78,6 +78,16 @@ static bool compares_small(Narrow *s, Ref ref) {
     return (a == s->i64 || b == s->i64) && operands_fit(s, ref, 0);
 }
 
+/* A float is made of what fits by one instruction, of 64 bits by several; no parameter is asked for because of it. */
+static bool converts_small(Narrow *s, Ref ref, uint64_t promised) {
+    const Inst *inst = ir_inst(s->func, ref);
+    if (inst->op != OP_cast || !type_is_float(inst->type)) return false;
+    Ref from = ir_arg(s->func, ref, 0);
+    if (ir_type(s->func, from) != s->i64) return false;
+    IntRange r = gpu_int_range(s->ints, from);
+    return fits(r) && !(r.params & ~promised);
+}
+
 static bool has_checks(const Func *func) {
     for (Ref ref = 1; ref < func->insts.len; ref++)
         if (ir_inst(func, ref)->op == OP_check_index) return true;
@@ -115,13 +125,70 @@ static void unwrap(PassContext *ctx, Narrow *s, int32_t n) {
         if (map[ref]) ir_remove(f, ref);
 }
 
+/* -- sums that leave int32 and are cut back ---------------------------------------------------------- */
+
+/* An operand x + number, with number > 0 for a minimum, < 0 for a maximum. */
+static bool take_number(const Func *f, Ref sum, Ref *x, int64_t *number) {
+    const Inst *inst = ir_inst(f, sum);
+    if (inst->op != OP_add && inst->op != OP_sub) return false;
+    bool on_left = inst->op == OP_add && opt_const_int(f, ir_arg(f, sum, 0), number);
+    if (!on_left && !opt_const_int(f, ir_arg(f, sum, 1), number)) return false;
+    if (*number < -INT32_MAX || *number > INT32_MAX) return false;
+    if (inst->op == OP_sub) *number = -*number;
+    *x = ir_arg(f, sum, on_left);
+    return true;
+}
+
+/* Of an operand that is an int32 whatever the launch promises. */
+static bool is_short(Narrow *s, Ref ref) {
+    IntRange r = gpu_int_range(s->ints, ref);
+    return fits(r) && r.params == 0;
+}
+
+/* min(x + 1, m) => min(x, m - 1) + 1, where x + 1 may be 2^31 and no other part of it. */
+static bool cut_first(Narrow *s, Ref ref) {
+    Func *f = s->func;
+    bool least = lib_row_of(ir_inst(f, ref))->nvptx.id == GEN_min;
+    for (int32_t k = 0; k < 2; k++) {
+        Ref x, limit = ir_arg(f, ref, 1 - k), sum = ir_arg(f, ref, k);
+        int64_t number;
+        if (!take_number(f, sum, &x, &number) || (least ? number <= 0 : number >= 0) ||
+            is_short(s, sum) || !is_short(s, x) || !is_short(s, limit))
+            continue;
+        IntRange m = gpu_int_range(s->ints, limit);
+        if (m.lo - number < INT32_MIN || m.hi - number > INT32_MAX) continue;
+        Ref by = ir_const_int(f, s->i64, number), parts[] = {limit, by};
+        int32_t block = ir_inst(f, ref)->block, at = opt_position(f, ref);
+        Ref moved = ir_insert(f, block, at, OP_sub, parts, 2);
+        Ref back = ir_insert(f, block, at + 2, OP_add, (Ref[]){ref, by}, 2);
+        ir_inst(f, moved)->type = ir_inst(f, back)->type = s->i64;
+        ir_inst(f, moved)->span = ir_inst(f, back)->span = ir_inst(f, ref)->span;
+        ir_replace_uses(f, ref, back);
+        ir_args(f, back)[0] = ref;
+        ir_args(f, ref)[k] = x;
+        ir_args(f, ref)[1 - k] = moved;
+        return true;
+    }
+    return false;
+}
+
+static void cut_sums(PassContext *ctx, Narrow *s) {
+    for (Ref ref = 1, n = s->func->insts.len; ref < n; ref++) {
+        const Inst *inst = ir_inst(s->func, ref);
+        if (inst->op == OP_lib && inst->type == s->i64 && inst->nargs == 2 && is_choice(s, ref) &&
+            cut_first(s, ref))
+            s->ints = gpu_ints(ctx, s->func);
+    }
+}
+
 void opt_narrow(PassContext *ctx, Func *func) {
-    int32_t n = func->insts.len;
     Narrow s = {.func = func,
                 .ints = gpu_ints(ctx, func),
                 .i64 = type_scalar(ctx->module->types, TY_i64),
                 .checks = has_checks(func)};
     if (!s.ints) return;
+    cut_sums(ctx, &s);
+    int32_t n = func->insts.len;
     unwrap(ctx, &s, n);
     ParamSigns signs = gpu_int_signs(s.ints);
     Retype change = {.func = func, .to = type_scalar(ctx->module->types, TY_i32), .exact = true};
@@ -135,6 +202,8 @@ void opt_narrow(PassContext *ctx, Func *func) {
         if (compare) bits_set(&change.compares, ref);
         if (small || compare) promised |= s.params;
     }
+    for (Ref ref = 1; ref < n; ref++)
+        if (converts_small(&s, ref, promised)) bits_set(&change.compares, ref);
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(func, ref);
         if (inst->op == OP_param && inst->type == s.i64 && inst->imm < 64)

@@ -57,7 +57,8 @@ void opt_retype(Retype *r) {
     for (Ref ref = 1; ref < r->n; ref++) {
         Op op = (Op)ir_inst(f, ref)->op;
         if (op == OP_removed || op == OP_const) continue;
-        if (op == OP_cast) continue; /* from any number to any number: the value is the same */
+        if (op == OP_cast && !bits_get(&r->compares, ref))
+            continue; /* from any number to any number: the value is the same */
         rewrite_operands(r, ref, bits_get(&r->values, ref) || bits_get(&r->compares, ref));
     }
 }

@@ -9,7 +9,7 @@ typedef struct Retype {
     const Type *to; /* of 32 bits */
     bool exact;     /* sums and products stay in it; else they are those of int64 modulo 2^32 */
     Bits values;    /* of i64, which become `to` */
-    Bits compares;  /* whose operands are compared as `to` */
+    Bits compares;  /* whose operands are compared, or converted, as `to` */
     const Type *i64;
     int32_t n;            /* values there are */
     Ref *narrow, *widest; /* casts that there are */

@@ -49,6 +49,10 @@ void amdgpu_join_addresses(Cg *cg);
 
 void amdgpu_use_offsets(Cg *cg);
 
+/* -- amdgpu_counters.c: what loops count -- */
+
+void amdgpu_count_once(Cg *cg);
+
 /* -- amdgpu_print.c -- */
 
 void amdgpu_print_line(Cg *cg, int32_t format, TgValue *operands, int32_t n);

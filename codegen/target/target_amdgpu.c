@@ -271,6 +271,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     amdgpu_join_addresses(cg);
     if (cg->options->opt_level > 1) gpu_walk_addresses(cg, 0);
     if (cg->options->opt_level > 1) amdgpu_use_offsets(cg);
+    if (cg->options->opt_level > 1) amdgpu_count_once(cg);
     if (!is_valid(cg) || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
     if (cg->failed) return false;

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from quern import cuda
+from quern import cuda, hip
 
 MASK = 0xFFFFFFFF
 
@@ -363,3 +363,87 @@ def test_conversions_are_one_instruction():
 def test_an_int_of_a_float_between_limits_is_an_int32():
     ptx, _ = cuda.compile_ptx(sampled.py_func, "void(int64[::1], float32[::1], int64[:,::1])")
     assert len(re.findall(r"cvt.rzi.s32.f32", ptx)) == 3 and len(re.findall(r"cvt.rzi.s64.f32", ptx)) == 1
+
+
+def bits(a, b, x, out):
+    """Bits of ints on either side of zero; x is an int of a float on the way to an index."""
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        low, high = a[i], b[i]
+        out[i, 0] = low ^ high
+        out[i, 1] = low | high
+        out[i, 2] = low & high
+        out[i, 3] = (i - 3) ^ (high & 7)
+        out[i, 4] = (i - 3) | -len(a)
+        out[i, 5] = (i - 3) & -len(a)
+        out[i, 6] = a[(i % 8 - 3) ^ 5]
+        out[i, 7] = a[-4 | i % 8] + a[(i % 8 - 6) & -2]
+        out[i, 8] = ((i - 5) ^ 2) // 3
+
+
+def test_bits_of_what_is_below_zero(device):
+    ends = np.array([-2**31, -2**31 + 1, -2**30 - 1, -2**30, -9, -8, -1, 0, 1, 7, 8, 2**30, 2**31 - 1], np.int32)
+    a, b = (x.ravel() for x in np.meshgrid(ends, ends))
+    out = np.zeros((len(a), 9), np.int64)
+    cuda.jit(bits)[3, 64](a, b, 0.0, out)
+    for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        wanted = [x ^ y, x | y, x & y, (i - 3) ^ (y & 7), (i - 3) | -len(a), (i - 3) & -len(a),
+                  a[(i % 8 - 3) ^ 5], int(a[-4 | i % 8]) + int(a[(i % 8 - 6) & -2]), ((i - 5) ^ 2) // 3]
+        assert out[i].tolist() == wanted, (x, y)
+
+
+def cut(x, y, out, few):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        k, wide = x[i], y[i]
+        out[i, 0] = min(k + 1, few.shape[0] - 1)
+        out[i, 1] = max(k - 1, -few.shape[0])
+        out[i, 2] = min(few.shape[0], 2147483647 + k)
+        out[i, 3] = max(k - 2147483647, few.shape[0])
+        out[i, 4] = max(min(k + 3, few.shape[0] - 1), 0)
+        out[i, 5] = min(max(k - 3, 0), few.shape[0] - 1)
+        out[i, 6] = min(wide + 1, few.shape[0])
+        out[i, 7] = min(k - 1, few.shape[0]) + (k - 1)
+        out[i, 8] = min(k + 1, k - 2)
+        out[i, 9] = min(k + 5, -2147483648 + few.shape[0])
+
+
+def test_sums_that_leave_int32_and_are_cut_back(device):
+    x = np.array([-2**31, -2**31 + 1, -2**31 + 2, -2**31 + 3, -5, -1, 0, 1, 2, 4, 5, 2**31 - 6, 2**31 - 4, 2**31 - 2, 2**31 - 1], np.int32)
+    y = np.array([*x[:-4].astype(np.int64) * 2**20, -2**63, -2**63 + 1, 2**63 - 2, 2**63 - 1])
+    out, few, limit = np.zeros((len(x), 10), np.int64), np.zeros(5), 5
+    cuda.jit(cut)[1, 32](x, y, out, few)
+    for i, (k, wide) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        wanted = [min(k + 1, 4), max(k - 1, -5), min(5, 2147483647 + k), max(k - 2147483647, 5), max(min(k + 3, 4), 0),
+                  min(max(k - 3, 0), 4), min((wide + 1 + 2**63) % 2**64 - 2**63, limit), min(k - 1, 5) + (k - 1), min(k + 1, k - 2), min(k + 5, -2147483648 + 5)]
+        assert out[i].tolist() == wanted, k
+
+
+def floats(n, a, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i, 0] = n / 3
+        for k in range(n):
+            out[i, 1] += a[k % 4] * np.float32(n)
+        out[i, 2] = a.shape[0] / 7 + (i - 2) * 0.5
+
+
+@pytest.mark.parametrize("n", [-2**40, -7, 0, 5])
+def test_small_ints_become_floats(device, n):
+    a, out = np.arange(4, dtype=np.float32), np.zeros((8, 3))
+    cuda.jit("void(int64, float32[::1], float64[:, ::1])")(floats)[1, 8](n, a, out)
+    for i in range(8):
+        total = 0.0
+        for k in range(n):
+            total += float(a[k % 4]) * n
+        assert out[i].tolist() == [n / 3, total, 4 / 7 + (i - 2) * 0.5]
+
+
+def test_none_of_these_is_computed_in_64_bits():
+    def kernel(x, n, out, few):
+        i = cuda.grid(1)
+        if i < n and (i ^ n) > 3:
+            out[min(x[i] + 1, few.shape[0] - 1)] = n
+    line = "float32[::1]"
+    text = hip.compile(kernel, f"void(int32[::1], int64, {line}, {line})", arch="gfx942", launch_bounds=1024).llvm
+    assert not re.search(r"icmp \w+ i64|@llvm.[su]m(in|ax).i64|sitofp i64|add [a-z ]*i64", text), text
