@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 
 #define MAGIC "QUERN 3\n"
-enum { VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
+enum { VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16, MOST_CLOSURES = 8 };
 #define DEFAULT_SIZE (UINT64_C(512) << 20)
 
 /* -- where ----------------------------------------------------------------------------------------- */
@@ -244,18 +244,54 @@ static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, con
     return ok;
 }
 
-/* "saxpy-0123...cdef.3": the name is for people. */
-static void file_name(char name[NAME_SIZE], Str function, Hash128 key, int variant) {
-    char shown[48];
+/* Closure variables of the function at a path, through functions among them. */
+static void hash_closure(PyResolver *r, Hasher *h, PyObject *function, Str path, int depth) {
+    PyObject *cells = PyFunction_Check(function) ? PyFunction_GetClosure(function) : NULL;
+    for (Py_ssize_t i = 0; cells && i < PyTuple_GET_SIZE(cells) && !PyErr_Occurred(); i++) {
+        PyObject *value = PyCell_Get(PyTuple_GET_ITEM(cells, i)); /* NULL: the cell is empty */
+        Str at = str_printf(r->arena, STR_FMT "/f:%d", STR_ARG(path), (int)i);
+        const Binding *b = value ? py_bind(r, value, at) : NULL;
+        hash_u64(h, b ? (uint64_t)b->kind + 1 : 0);
+        if (b) hash_update(h, &b->digest, sizeof b->digest);
+        if (b && b->kind == BIND_FUNCTION && b->handle && depth < MOST_CLOSURES)
+            hash_closure(r, h, b->handle, at, depth + 1);
+        Py_XDECREF(value);
+    }
+}
+
+/* Where the entries of a key stand: number 0 is anybody's, so that who finds no other is told why it does not fit; the others belong to
+ * functions whose closure variables have this hash, so that a hundred functions of one code are a hundred entries, of which each reads
+ * its own. What the variables must be, the log says. */
+typedef struct Place {
+    Str function;
+    Hash128 key;
+    uint64_t closure; /* 0: it has no closure variables */
+} Place;
+
+static Place place_of(PyResolver *r, const JitCore *core, Str function, Hash128 key) {
+    Place place = {function, key, 0};
+    Hasher h;
+    if (!PyFunction_GetClosure(core->py_func)) return place;
+    hash_init(&h);
+    hash_closure(r, &h, core->py_func, STR("e:"), 0);
+    place.closure = hash_final(&h).lo | 1;
+    return place;
+}
+
+/* "saxpy-0123...cdef.3", "saxpy-0123...cdef.0123456789abcdef.3": the name is for people. */
+static void file_name(char name[NAME_SIZE], const Place *place, int variant) {
+    char shown[48], closure[20] = "";
     int n = 0;
-    for (int32_t i = 0; i < function.len && n < (int)sizeof shown - 1; i++) {
-        char c = function.bytes[i];
+    for (int32_t i = 0; i < place->function.len && n < (int)sizeof shown - 1; i++) {
+        char c = place->function.bytes[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         shown[n++] = plain || c == '_' ? c : '-';
     }
     shown[n] = 0;
-    snprintf(name, NAME_SIZE, "%s-%016llx%016llx.%d", shown, (unsigned long long)key.hi,
-             (unsigned long long)key.lo, variant);
+    if (place->closure && variant)
+        snprintf(closure, sizeof closure, ".%016llx", (unsigned long long)place->closure);
+    snprintf(name, NAME_SIZE, "%s-%016llx%016llx%s.%d", shown, (unsigned long long)place->key.hi,
+             (unsigned long long)place->key.lo, closure, variant);
 }
 
 /* -- an entry ---------------------------------------------------------------------------------------- */
@@ -544,6 +580,14 @@ static Spec *read_entry(Finding *f, const Signature *types, const Binding *funct
     return spec;
 }
 
+/* What was raised while an entry was looked for: an interrupt and the end of memory are the caller's. */
+static void forget_refusals(void) {
+    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ||
+        PyErr_ExceptionMatches(PyExc_MemoryError))
+        return;
+    PyErr_Clear();
+}
+
 static void find_entry(void *user) {
     Finding *f = user;
     PyResolver *r = f->r;
@@ -556,21 +600,15 @@ static void find_entry(void *user) {
         snprintf(f->why, sizeof f->why, "%s", NO_KEY);
         return;
     }
+    Place place = place_of(r, f->core, function->name, key);
+    forget_refusals();
     for (int k = 0; k < VARIANTS && !f->spec && !PyErr_Occurred(); k++) {
         Str file;
-        file_name(f->name, function->name, key, k);
+        file_name(f->name, &place, k);
         if (!folder_read(f->folder, f->name, &file)) break;
         f->spec = read_entry(f, &types, function, key, file);
         free((char *)file.bytes);
     }
-}
-
-/* What was raised while an entry was looked for: an interrupt and the end of memory are the caller's. */
-static void forget_refusals(void) {
-    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ||
-        PyErr_ExceptionMatches(PyExc_MemoryError))
-        return;
-    PyErr_Clear();
 }
 
 Spec *py_cache_find(JitCore *core, CompileRequest *q) {
@@ -661,18 +699,17 @@ static bool write_entry(Storing *s, Hash128 key, StrBuf *out) {
 }
 
 /* The place of the entry: the first that is free, or one that this entry throws out. */
-static void choose_name(Storing *s, Hash128 key, const StrBuf *out) {
+static void choose_name(Storing *s, const Place *place, const StrBuf *out) {
     for (int k = 0; k < VARIANTS; k++) {
         Str there;
-        file_name(s->name, s->spec->artifact->name, key, k);
+        file_name(s->name, place, k);
         if (!folder_read(s->folder, s->name, &there)) return;
         Codec c = {0};
         bool good = store_open(&c, there, MAGIC);
         free((char *)there.bytes);
         if (!good) return; /* damaged */
     }
-    file_name(s->name, s->spec->artifact->name, key,
-              (int)(hash_bytes(out->bytes, (size_t)out->len).lo % VARIANTS));
+    file_name(s->name, place, (int)(hash_bytes(out->bytes, (size_t)out->len).lo % VARIANTS));
 }
 
 static void store_entry(void *user) {
@@ -688,7 +725,9 @@ static void store_entry(void *user) {
         return;
     }
     if (!write_entry(s, key, &out)) return;
-    choose_name(s, key, &out);
+    Place place = place_of(s->r, s->core, s->spec->artifact->name, key);
+    py_forget_error();
+    choose_name(s, &place, &out);
     ModState *state = s->core->state;
     bool ok = folder_write(s->folder, s->name, out.bytes, (size_t)out.len, s->why, sizeof s->why);
     if (ok && state->cache_stored++ % SHRINK_EVERY == 0) folder_shrink(s->folder, size_limit());

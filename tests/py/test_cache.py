@@ -198,15 +198,35 @@ def test_a_large_array_in_place(folder):
     assert len(files(folder)) == 4  # of one key
 
 
-def test_more_closures_than_an_entry_has_places(folder):
-    def make(k):
-        return njit(cache=True)(lambda x: x + k)
+def test_more_closures_than_a_key_has_places(folder):
+    def scaled(k):
+        return njit(lambda x: x * k)
 
-    for k in range(40):
-        assert make(k)(1) == k + 1
+    def make(k, inner):
+        return njit(cache=True)(lambda x: inner(x) + k)
+
+    functions = [scaled(2), scaled(3)]
+    for again in (0, 1):
+        for k in range(40):
+            for inner in functions:
+                f = make(k, inner)
+                assert f(1) == k + 2 + (inner is functions[1])
+                assert sum(f.stats.cache_hits.values()) == again
+    assert len(files(folder)) == 80
+
+
+def test_what_a_closure_calls_may_change(folder):
+    """More versions of a global than a key has places: some make room, none is mistaken for another."""
+    space = {}
+
+    def make(k):
+        exec(f"def helper(x): return x * {k}\ndef outer(n):\n    def f(x): return helper(x) + n\n    return f", space)
+        return njit(cache=True)(space["outer"](1))
+
+    for _ in range(2):
+        for k in range(40):
+            assert make(k)(2) == 2 * k + 1
     assert 1 < len(files(folder)) <= 16
-    for k in range(40):
-        assert make(k)(1) == k + 1
 
 
 def test_exception_classes_are_asked_for_again(tmp_path):
