@@ -245,6 +245,43 @@ static IntRange limited(IntRange r, int64_t low, int64_t high) {
     return r;
 }
 
+static IntRange range_on_edge(GpuInts *s, Ref value, int32_t from, int32_t to) {
+    int64_t low, high, k;
+    IntRange r = range_of(s, value);
+    if (!r.known || opt_const_int(s->func, value, &k) || s->cfg.rpo_number[from] < 0) return r;
+    limits_of_edge(s, value, from, to, &low, &high);
+    return limited(r, low, high);
+}
+
+enum { MOST_ROOT = 1 << 30 };
+
+static bool is_square(const Func *f, Ref ref, Ref of) {
+    const Inst *inst = ir_inst(f, ref);
+    return inst->op == OP_mul && inst->type->kind == TY_i64 && ir_arg(f, ref, 0) == of &&
+           ir_arg(f, ref, 1) == of;
+}
+
+/* The root of what the test on an edge leaves of value * value, as trial divisions have it; INT64_MAX: none, or none that is small. That the
+ * square does not wrap is up to the caller. */
+static int64_t root_on_edge(GpuInts *s, Ref value, int32_t from, int32_t to) {
+    Func *f = s->func;
+    const Inst *branch = ir_inst(f, ir_terminator(f, from));
+    if (branch->op != OP_branch || branch->target[0] == branch->target[1]) return INT64_MAX;
+    Ref test = ir_arg(f, ir_terminator(f, from), 0);
+    const Inst *inst = ir_inst(f, test);
+    if (inst->op != OP_lt && inst->op != OP_le) return INT64_MAX;
+    bool truth = branch->target[0] == to;
+    Ref square = ir_arg(f, test, !truth), bound = ir_arg(f, test, truth);
+    if (!is_square(f, square, value) || ir_type(f, bound)->kind != TY_i64) return INT64_MAX;
+    int64_t strict = (inst->op == OP_lt) == truth;
+    IntRange r = range_of(s, bound);
+    if (!r.known || r.hi > (INT64_C(1) << 60)) return INT64_MAX;
+    int64_t most = QN_MAX(r.hi - strict, 0), root = (int64_t)sqrt((double)most) + 1;
+    while (root * root > most)
+        root--;
+    return root;
+}
+
 /* Where the rounds of a loop take a phi. Each range of a round relies on all of them going one way. */
 typedef enum Way { STAYS = 0, UP = 1, DOWN = 2, TO_ZERO = 4 } Way;
 
@@ -255,11 +292,46 @@ typedef struct Rounds {
     IntRange start;
     int64_t low, high;           /* behind the header */
     int64_t low_back, high_back; /* on all ways back */
+    bool roots; /* which holds only as long as squares do not wrap: no step may be large */
 } Rounds;
+
+/* The least of the edge and of those that lead to it. */
+static int64_t root_on_way(GpuInts *s, Ref value, int32_t from, int32_t to) {
+    enum { MOST_EDGES = 8 };
+    int64_t least = root_on_edge(s, value, from, to);
+    for (int n = 0; n < MOST_EDGES && s->cfg.idom[from] != NO_BLOCK; n++, from = to) {
+        to = s->cfg.idom[from];
+        if (s->func->blocks.items[from].preds.len == 1)
+            least = QN_MIN(least, root_on_edge(s, value, to, from));
+    }
+    return least;
+}
+
+/* Of a value whose square is tested. What starts at 2^30 at most, and grows by as much from there or from a root that is no more, has squares
+ * below 2^63. */
+static void limit_root(GpuInts *s, Rounds *r, Ref value, int32_t from, int32_t to, int64_t *high) {
+    if (r->start.lo < 0 || r->start.hi > MOST_ROOT) return;
+    int64_t root = root_on_way(s, value, from, to);
+    if (root >= *high || root > MOST_ROOT) return;
+    *high = root;
+    r->roots = true;
+}
+
+/* The block that the header's test leads to inside. */
+static int32_t inside(const GpuInts *s, const Rounds *r) {
+    const Inst *branch = ir_inst(s->func, ir_terminator(s->func, r->header));
+    for (int k = 0; branch->op == OP_branch && k < 2; k++)
+        if (opt_in_loop(&s->cfg, r->loop, branch->target[k]) &&
+            !opt_in_loop(&s->cfg, r->loop, branch->target[!k]))
+            return branch->target[k];
+    return NO_BLOCK;
+}
 
 static void limits_of_rounds(GpuInts *s, Rounds *r) {
     const Block *block = &s->func->blocks.items[r->header];
     limits(s, r->phi, r->loop, &r->low, &r->high);
+    int32_t body = inside(s, r);
+    if (body != NO_BLOCK) limit_root(s, r, r->phi, r->header, body, &r->high);
     r->low_back = INT64_MAX, r->high_back = INT64_MIN;
     for (int32_t i = 0; i < ir_inst(s->func, r->phi)->nargs; i++) {
         int32_t latch = block->preds.items[i];
@@ -267,6 +339,7 @@ static void limits_of_rounds(GpuInts *s, Rounds *r) {
         int64_t low, high;
         if (next == r->phi || !opt_in_loop(&s->cfg, r->loop, latch)) continue;
         limits_of_edge(s, next, latch, r->header, &low, &high);
+        limit_root(s, r, next, latch, r->header, &high);
         r->low_back = QN_MIN(r->low_back, low);
         r->high_back = QN_MAX(r->high_back, high);
     }
@@ -289,6 +362,7 @@ static IntRange next_round(GpuInts *s, const Rounds *r, Ref next, unsigned *ways
     IntRange by = range_of(s, y);
     if (inst->op == OP_sub) by = negative(by);
     if (!by.known) return unknown();
+    if (r->roots && (inst->op != OP_add || by.lo < 0 || by.hi > MOST_ROOT)) return unknown();
     int64_t high = QN_MIN(r->high, r->high_back), low = QN_MAX(r->low, r->low_back);
     switch (inst->op) {
     case OP_add:
@@ -363,6 +437,67 @@ static int64_t least_step(GpuInts *s, Ref phi, int32_t loop) {
     return way ? least : 0;
 }
 
+/* What a phi is before the first round. */
+static IntRange start_of(GpuInts *s, Ref phi, int32_t loop) {
+    const Block *block = &s->func->blocks.items[ir_inst(s->func, phi)->block];
+    IntRange start = unknown();
+    bool first = true;
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        if (opt_in_loop(&s->cfg, loop, block->preds.items[i])) continue;
+        IntRange r = range_on_edge(s, ir_arg(s->func, phi, i), block->preds.items[i],
+                                   ir_inst(s->func, phi)->block);
+        start = first ? r : either(start, r);
+        first = false;
+    }
+    return start;
+}
+
+/* By which constant each round multiplies the phi, or divides it (negative). 0: by none, or by several; *least and *most are their sizes. */
+static int way_of_factors(GpuInts *s, Ref phi, int32_t loop, int64_t *least, int64_t *most) {
+    const Block *block = &s->func->blocks.items[ir_inst(s->func, phi)->block];
+    int way = 0;
+    *least = INT64_MAX, *most = 1;
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref next = ir_arg(s->func, phi, i);
+        if (!opt_in_loop(&s->cfg, loop, block->preds.items[i])) continue;
+        const Inst *inst = ir_inst(s->func, next);
+        bool shift = inst->op == OP_shl || inst->op == OP_shr;
+        bool up = inst->op == OP_mul || inst->op == OP_shl;
+        if (!shift && inst->op != OP_mul && inst->op != OP_floordiv) return 0;
+        Ref x = ir_arg(s->func, next, 0), y = ir_arg(s->func, next, 1);
+        if (inst->op == OP_mul && y == phi) y = x, x = phi;
+        int64_t by;
+        if (x != phi || !opt_const_int(s->func, y, &by) || by < 1 || by > 30) return 0;
+        if (shift) by = INT64_C(1) << by;
+        if (by < 2 || way == (up ? -1 : 1)) return 0;
+        way = up ? 1 : -1;
+        *least = QN_MIN(*least, by), *most = QN_MAX(*most, by);
+    }
+    return way;
+}
+
+/* How often can 1 grow by the factor until it is above a limit? */
+static int64_t logarithm(int64_t limit, int64_t factor) {
+    int64_t n = 1;
+    for (int64_t v = 1; v <= limit / factor; v *= factor)
+        n++;
+    return n;
+}
+
+/* How often a loop goes back to its header whose phi doubles up to a limit, or halves down to 1; -1: nobody knows. */
+static int64_t rounds_of_factors(GpuInts *s, Ref phi, int32_t loop) {
+    int64_t least, most;
+    int way = way_of_factors(s, phi, loop, &least, &most);
+    if (!way) return -1;
+    Rounds r = {.phi = phi, .loop = loop, .start = start_of(s, phi, loop)};
+    r.header = s->cfg.loops.items[loop].header;
+    if (!r.start.known || r.start.lo < 1) return -1;
+    limits_of_rounds(s, &r);
+    if (way < 0) return QN_MAX(r.low, r.low_back) < 1 ? -1 : logarithm(r.start.hi, least);
+    int64_t high = QN_MIN(r.high, r.high_back);
+    return r.roots || high > INT32_MAX ? -1 : logarithm(QN_MAX(high, 1), least);
+}
+
 /* How often does the loop go back to its header at most? -1: nobody knows. */
 static int64_t rounds_of(GpuInts *s, int32_t loop) {
     const Block *block = &s->func->blocks.items[s->cfg.loops.items[loop].header];
@@ -371,10 +506,12 @@ static int64_t rounds_of(GpuInts *s, int32_t loop) {
         Ref phi = block->insts.items[k];
         if (ir_inst(s->func, phi)->op != OP_phi) break;
         if (ir_type(s->func, phi)->kind != TY_i64) continue;
-        int64_t step = least_step(s, phi, loop);
+        int64_t step = least_step(s, phi, loop), rounds;
         IntRange r = step ? range_of(s, phi) : unknown();
-        if (!r.known || r.hi - (__int128)r.lo > INT32_MAX) continue;
-        int64_t rounds = (r.hi - r.lo) / step;
+        if (r.known && r.hi - (__int128)r.lo <= INT32_MAX)
+            rounds = (r.hi - r.lo) / step;
+        else if ((rounds = rounds_of_factors(s, phi, loop)) < 0)
+            continue;
         fewest = fewest < 0 ? rounds : QN_MIN(fewest, rounds);
     }
     return fewest;
@@ -419,15 +556,17 @@ static IntRange delta(GpuInts *s, Ref ref, Ref phi, int32_t loop, int depth) {
     return header && all.known ? sum(all, delta_of_rounds(s, ref, inner, depth - 1)) : all;
 }
 
-/* -- phis, all of them --------------------------------------------------------------------------------- */
-
-static IntRange range_on_edge(GpuInts *s, Ref value, int32_t from, int32_t to) {
-    int64_t low, high, k;
-    IntRange r = range_of(s, value);
-    if (!r.known || opt_const_int(s->func, value, &k) || s->cfg.rpo_number[from] < 0) return r;
-    limits_of_edge(s, value, from, to, &low, &high);
-    return limited(r, low, high);
+/* Of a phi that each of a limited number of rounds multiplies. */
+static IntRange range_of_growth(GpuInts *s, Ref phi, IntRange start, int32_t loop) {
+    int64_t least, most, high = start.hi;
+    if (start.lo < 0 || way_of_factors(s, phi, loop, &least, &most) <= 0) return unknown();
+    int64_t rounds = rounds_of(s, loop);
+    for (int64_t i = 0; i < rounds; i++)
+        if (__builtin_mul_overflow(high, most, &high)) return unknown();
+    return rounds < 0 ? unknown() : between(start.lo, high);
 }
+
+/* -- phis, all of them --------------------------------------------------------------------------------- */
 
 /* -- by assumption ------------------------------------------------------------------------------------- */
 
@@ -480,20 +619,13 @@ static IntRange range_by_assumption(GpuInts *s, Ref phi, IntRange start, int32_t
 }
 
 static IntRange range_of_phi(GpuInts *s, Ref phi) {
-    const Block *block = &s->func->blocks.items[ir_inst(s->func, phi)->block];
     int32_t loop;
-    bool header = is_header(s, phi, &loop), first = true;
-    IntRange start = unknown();
-    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
-        if (header && opt_in_loop(&s->cfg, loop, block->preds.items[i])) continue;
-        IntRange r = range_on_edge(s, ir_arg(s->func, phi, i), block->preds.items[i],
-                                   ir_inst(s->func, phi)->block);
-        start = first ? r : either(start, r);
-        first = false;
-    }
+    bool header = is_header(s, phi, &loop);
+    IntRange start = start_of(s, phi, header ? loop : -1); /* no header: all that it is */
     if (!header || !start.known) return start;
     IntRange rounds = range_of_rounds(s, phi, start, loop);
     if (!rounds.known) rounds = sum(start, delta_of_rounds(s, phi, loop, DELTA_DEPTH));
+    if (!rounds.known) rounds = range_of_growth(s, phi, start, loop);
     if (rounds.known) return rounds;
     rounds = range_by_assumption(s, phi, start, loop);
     if (rounds.known) forget_unknown(s, false);

@@ -43,6 +43,19 @@ static bool is_i64(const Func *func, Ref ref) {
     return type && type->kind == TY_i64;
 }
 
+/* An int that fits in int64 whatever it is. */
+static bool is_narrow(const Func *func, Ref ref) {
+    const Type *type = ir_type(func, ref);
+    return type && type_is_int(type) && type_bits(type) < 64;
+}
+
+/* The int that an int64 was made of: an element of 32 bits that is tested, and is an index behind the test. */
+static Ref uncast(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    bool widens = inst->op == OP_cast && is_i64(func, ref) && is_narrow(func, ir_arg(func, ref, 0));
+    return widens ? ir_arg(func, ref, 0) : ref;
+}
+
 /* -- equal values ---------------------------------------------------------------------------------- */
 
 /* What `ref` is a copy of: an index that passed its check, an axis of a new array. */
@@ -162,25 +175,32 @@ static bool prove_moved(Proof *p, Goal goal, Ref value, int64_t by, int32_t bloc
 
 /* -- facts: tests that dominate --------------------------------------------------------------------- */
 
+/* Operands of comparisons, which are exact. */
+static bool is_compared(const Func *func, Ref ref) {
+    return is_i64(func, ref) || is_narrow(func, ref);
+}
+
+static bool same_int(const Func *func, Ref a, Ref b) {
+    return same(func, uncast(func, a), uncast(func, b), SAME_DEPTH);
+}
+
 /* a <= b + d holds. */
 static bool by_order(Proof *p, Goal goal, Ref a, Ref b, int64_t d, int32_t at) {
     int64_t x, y;
-    if (!is_i64(p->func, a) || !is_i64(p->func, b)) return false;
+    if (!is_compared(p->func, a) || !is_compared(p->func, b)) return false;
     if (goal.upper && number(p->func, a, &x) && number(p->func, goal.value, &y))
         return x > -SMALL && x < SMALL && y > -SMALL && y < SMALL &&
                prove_moved(p, goal, b, x - y - d, at);
-    if (goal.upper && same(p->func, a, goal.value, SAME_DEPTH))
-        return prove_moved(p, goal, b, -d, at);
-    if (!goal.upper && same(p->func, b, goal.value, SAME_DEPTH))
-        return prove_moved(p, goal, a, d, at);
+    if (goal.upper && same_int(p->func, a, goal.value)) return prove_moved(p, goal, b, -d, at);
+    if (!goal.upper && same_int(p->func, b, goal.value)) return prove_moved(p, goal, a, d, at);
     return false;
 }
 
 /* a != b, a number: when the goal's value is a and may be b but not pass it, it holds. */
 static bool by_difference(Proof *p, Goal goal, Ref a, Ref b, int32_t at) {
     int64_t c;
-    if (goal.symbol || !is_i64(p->func, a) || !number(p->func, b, &c)) return false;
-    if (!same(p->func, a, goal.value, SAME_DEPTH)) return false;
+    if (goal.symbol || !is_compared(p->func, a) || !number(p->func, b, &c)) return false;
+    if (!same_int(p->func, a, goal.value)) return false;
     Goal weaker = goal;
     weaker.k = c;
     if (goal.upper ? c == INT64_MIN || goal.k != c - 1 : c == INT64_MAX || goal.k != c + 1)
@@ -391,15 +411,21 @@ static bool of_lib(Proof *p, Goal goal, int32_t block) {
     return ok;
 }
 
-static bool of_cast(Proof *p, Goal goal) {
-    const Type *from = ir_type(p->func, ir_arg(p->func, goal.value, 0));
-    TypeClass class = type_class(from);
-    int bits = class == CLASS_BOOL ? 1 : type_bits(from);
+/* All values of a type of fewer bits. */
+static bool of_type(Goal goal, const Type *type) {
+    TypeClass class = type_class(type);
+    int bits = class == CLASS_BOOL ? 1 : type_bits(type);
     if (bits > 32 || (class != CLASS_BOOL && class != CLASS_UINT && class != CLASS_SINT))
         return false;
     int64_t low = class == CLASS_SINT ? -(INT64_C(1) << (bits - 1)) : 0;
     int64_t high = (INT64_C(1) << (class == CLASS_SINT ? bits - 1 : bits)) - 1;
     return goal.upper ? !goal.symbol && high <= goal.k : low >= goal.k;
+}
+
+static bool of_cast(Proof *p, Goal goal, int32_t block) {
+    Ref from = ir_arg(p->func, goal.value, 0);
+    if (is_narrow(p->func, from)) return prove_moved(p, goal, from, 0, block);
+    return of_type(goal, ir_type(p->func, from));
 }
 
 /* -- phis -------------------------------------------------------------------------------------------- */
@@ -789,15 +815,23 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
     case OP_mod:
     case OP_and: return of_part(p, goal, block);
     case OP_select: return of_select(p, goal, block);
-    case OP_cast: return of_cast(p, goal);
+    case OP_cast: return of_cast(p, goal, block);
     case OP_phi: return by_pace(p, goal, block) || of_phi(p, goal);
     default: return false;
     }
 }
 
+static bool by_any(Proof *p, Goal goal, int32_t block) {
+    bool phi = ir_inst(p->func, goal.value)->op == OP_phi; /* tests are cheaper than induction */
+    return (phi ? by_facts(p, goal, block) : by_ways(p, goal)) || by_operation(p, goal, block) ||
+           (!phi && by_facts(p, goal, block));
+}
+
 static bool prove(Proof *p, Goal goal, int32_t block) {
     int64_t k, c;
-    if (!is_i64(p->func, goal.value) || p->depth >= MAX_DEPTH || --p->fuel < 0) return false;
+    bool narrow = is_narrow(p->func, goal.value);
+    if (!is_i64(p->func, goal.value) && !narrow) return false;
+    if (p->depth >= MAX_DEPTH || --p->fuel < 0) return false;
     if (goal.symbol && number(p->func, goal.symbol, &k)) {
         if (__builtin_add_overflow(goal.k, k, &goal.k)) return false;
         goal.symbol = NO_REF;
@@ -810,9 +844,8 @@ static bool prove(Proof *p, Goal goal, int32_t block) {
         if (zero && (goal.upper ? c <= goal.k : c >= goal.k)) return true;
     }
     p->depth++;
-    bool phi = ir_inst(p->func, goal.value)->op == OP_phi; /* tests are cheaper than induction */
-    bool ok = (phi ? by_facts(p, goal, block) : by_ways(p, goal)) || by_operation(p, goal, block) ||
-              (!phi && by_facts(p, goal, block));
+    bool ok = narrow ? of_type(goal, ir_type(p->func, goal.value)) || by_facts(p, goal, block)
+                     : by_any(p, goal, block);
     p->depth--;
     return ok;
 }

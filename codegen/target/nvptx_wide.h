@@ -4,7 +4,7 @@
 
 #include "codegen/llvm/cg.h"
 
-/* Addresses of elements at an index of 32 bits that was extended in another block: one instruction each. */
-void nvptx_widen_products(Cg *cg);
+/* Offsets of elements are one multiplication wherever they are used, and numbers stand outside of it. */
+void nvptx_simplify_addresses(Cg *cg);
 
 #endif

@@ -8,6 +8,7 @@
 #include "codegen/target/libdevice.h"
 #include "codegen/target/nvptx_convert.h"
 #include "codegen/target/nvptx_layout.h"
+#include "codegen/target/nvptx_short.h"
 #include "codegen/target/nvptx_sink.h"
 #include "codegen/target/nvptx_wide.h"
 #include "codegen/target/targets.h"
@@ -243,9 +244,10 @@ static bool emit(Cg *cg, Artifact *artifact) {
     libdevice_finish(cg);
     if (cg->options->opt_level >= 1) nvptx_convert(cg);
     if (cg->options->opt_level >= 2) {
+        nvptx_widen_short_ints(cg);
         gpu_walk_addresses(cg, WALKED);
         nvptx_sink(cg);
-        nvptx_widen_products(cg);
+        nvptx_simplify_addresses(cg);
         nvptx_lay_out(cg);
     }
     if (cg->failed) return false;

@@ -447,3 +447,117 @@ def test_none_of_these_is_computed_in_64_bits():
     line = "float32[::1]"
     text = hip.compile(kernel, f"void(int32[::1], int64, {line}, {line})", arch="gfx942", launch_bounds=1024).llvm
     assert not re.search(r"icmp \w+ i64|@llvm.[su]m(in|ax).i64|sitofp i64|add [a-z ]*i64", text), text
+
+
+@cuda.jit
+def smallest_divisors(first, step, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        n = first + i
+        d = 2
+        while d * d <= n:
+            if n % d == 0:
+                break
+            d += step
+        out[i] = d if d * d <= n else n
+
+
+@pytest.mark.parametrize("first", [-40, 0, 2**30 - 1100, 2**30 - 1000, 2**31 - 70, 3 * 10**9])
+def test_trial_division(device, first):
+    def divisor(n, step):
+        d = 2
+        while d * d <= n and n % d:
+            d += step
+        return d if d * d <= n else n
+
+    for step in (1, 3, 2**31, 3 * 10**9):
+        out = np.zeros(40, np.int64)
+        smallest_divisors[2, 32](first, step, out)
+        assert out.tolist() == [divisor(first + i, step) for i in range(40)], step
+
+
+@cuda.jit
+def exclusive_sums(x, out):
+    tile = cuda.shared.array(64, np.int64)
+    t = cuda.threadIdx.x
+    tile[2 * t], tile[2 * t + 1] = x[2 * t], x[2 * t + 1]
+    offset = 1
+    d = 32
+    while d > 0:
+        cuda.syncthreads()
+        if t < d:
+            tile[offset * (2 * t + 2) - 1] += tile[offset * (2 * t + 1) - 1]
+        offset *= 2
+        d //= 2
+    if t == 0:
+        tile[63] = 0
+    d = 1
+    while d < 64:
+        offset >>= 1
+        cuda.syncthreads()
+        if t < d:
+            left, right = offset * (2 * t + 1) - 1, offset * (2 * t + 2) - 1
+            tile[left], tile[right] = tile[right], tile[left] + tile[right]
+        d <<= 1
+    cuda.syncthreads()
+    out[2 * t], out[2 * t + 1] = tile[2 * t], tile[2 * t + 1]
+
+
+def test_strides_that_double_and_halve(device):
+    x, out = np.arange(3, 67) ** 2, np.zeros(64, np.int64)
+    exclusive_sums[1, 32](x, out)
+    assert out.tolist() == [0, *np.cumsum(x)[:-1].tolist()]
+
+
+@cuda.jit
+def powers(rounds, factor, out):
+    n, m, k = rounds, 1, 1
+    while n > 0:
+        m *= 3
+        k *= factor
+        n >>= 1
+    j = 1
+    while j < rounds:
+        j *= 4
+        m += j
+    out[0], out[1], out[2] = m, k, j
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 5, 1000, 2**30 - 1024, 2**30, 2**62])
+def test_products_of_limited_rounds(device, rounds):
+    for factor in (2, -3, 2**15):
+        out = np.zeros(3, np.int64)
+        powers[1, 1](rounds, factor, out)
+        n, m, k, j = rounds, 1, 1, 1
+        while n > 0:
+            n, m, k = n >> 1, m * 3, k * factor
+        while j < rounds:
+            j *= 4
+            m += j
+        assert out.tolist() == [(v + 2**63) % 2**64 - 2**63 for v in (m, k, j)]
+
+
+@cuda.jit
+def hashed(data, table, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        crc, short, total = np.uint32(0xFFFFFFFF), np.uint16(7), 0
+        for k in range(data.shape[1]):
+            crc = (crc >> np.uint32(8)) ^ table[(crc ^ data[i, k]) & np.uint32(0xFF)]
+            short = np.uint16(short * np.uint16(31) + data[i, k])
+            total += table[np.uint8(crc + data[i, k])] + np.uint16(crc - short)
+        out[i] = total + short
+
+
+def test_parts_of_words_are_cut_after_they_were_computed(device):
+    rng = np.random.default_rng(5)
+    data, table = rng.integers(0, 256, (40, 9)).astype(np.uint8), rng.integers(0, 2**32, 256).astype(np.uint32)
+    out = np.zeros(40, np.int64)
+    hashed[2, 32](data, table, out)
+    for row, found in zip(data.tolist(), out.tolist()):
+        crc, short, total = 0xFFFFFFFF, 7, 0
+        for byte in row:
+            crc = crc >> 8 ^ int(table[(crc ^ byte) & 255])
+            short = (short * 31 + byte) & 0xFFFF
+            total += int(table[(crc + byte) & 255]) + (crc - short & 0xFFFF)
+        assert found == total + short
