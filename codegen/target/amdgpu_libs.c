@@ -6,6 +6,7 @@
 #include "codegen/target/amdgpu.h"
 #include "codegen/target/devlib.h"
 #include <llvm-c/BitReader.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 
 /* -- where ------------------------------------------------------------------------------------ */
@@ -58,25 +59,7 @@ static const char *find(Cg *cg, const char *file, Str *tried) {
     return s.found;
 }
 
-static bool link_one(Cg *cg, const char *file, const char *prefix) {
-    Str tried;
-    if (!devlib_needed(cg, prefix)) return true;
-    const char *path = find(cg, file, &tried);
-    if (path) return devlib_link_kept(cg, path, prefix);
-    cg->failed = true;
-    return diag_add(cg->diags, E0502, NULL, "AMD", tried.bytes);
-}
-
 /* -- what they ask ---------------------------------------------------------------------------- */
-
-static void define(Cg *cg, const char *name, LType type, int64_t value) {
-    if (LLVMGetNamedGlobal(cg->mod, name)) return;
-    Value global = LLVMAddGlobalInAddressSpace(cg->mod, type, name, SPACE_AMD_CONST);
-    LLVMSetInitializer(global, cg_int(type, value));
-    LLVMSetGlobalConstant(global, true);
-    LLVMSetLinkage(global, LLVMExternalLinkage); /* the linker is to find it */
-    LLVMSetVisibility(global, LLVMHiddenVisibility);
-}
 
 /* gfx90a: 9010, gfx1030: 10300: the last two digits are hexadecimal, what is before them decimal. */
 static int64_t isa_version(const Chip *chip) {
@@ -97,32 +80,65 @@ static int64_t isa_version(const Chip *chip) {
     return atoi(major) * 1000 + strtol(minor, NULL, 16) * 100 + strtol(stepping, NULL, 16);
 }
 
-static void define_constants(Cg *cg) {
+static void define(LLVMModuleRef mod, const char *name, LType type, int64_t value) {
+    Value global = LLVMGetNamedGlobal(mod, name);
+    if (!global || !LLVMIsDeclaration(global)) return;
+    LLVMSetInitializer(global, cg_int(type, value));
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+}
+
+static void define_constants(Cg *cg, LLVMModuleRef mod) {
     const Chip *chip = amdgpu_chip_of(cg);
     bool loose = cg->options->fastmath & FM_AFN;
-    define(cg, "__oclc_ISA_version", cg->i32, isa_version(chip));
-    define(cg, "__oclc_ABI_version", cg->i32, chip->options & CHIP_GENERIC ? 600 : 500);
-    define(cg, "__oclc_wavefrontsize64", cg->i8, chip->wave == 64);
-    define(cg, "__oclc_wavefrontsize_log2", cg->i8, chip->wave == 64 ? 6 : 5);
-    define(cg, "__oclc_finite_only_opt", cg->i8, 0); /* NaN and infinities stay what they are */
-    define(cg, "__oclc_unsafe_math_opt", cg->i8, loose);
-    define(cg, "__oclc_daz_opt", cg->i8, 0); /* so do denormals */
-    define(cg, "__oclc_correctly_rounded_sqrt32", cg->i8, !loose);
+    define(mod, "__oclc_ISA_version", cg->i32, isa_version(chip));
+    define(mod, "__oclc_ABI_version", cg->i32, chip->options & CHIP_GENERIC ? 600 : 500);
+    define(mod, "__oclc_wavefrontsize64", cg->i8, chip->wave == 64);
+    define(mod, "__oclc_wavefrontsize_log2", cg->i8, chip->wave == 64 ? 6 : 5);
+    define(mod, "__oclc_finite_only_opt", cg->i8, 0); /* NaN and infinities stay what they are */
+    define(mod, "__oclc_unsafe_math_opt", cg->i8, loose);
+    define(mod, "__oclc_daz_opt", cg->i8, 0); /* so do denormals */
+    define(mod, "__oclc_correctly_rounded_sqrt32", cg->i8, !loose);
 }
 
-static void make_internal(Cg *cg) {
-    for (Value g = LLVMGetFirstGlobal(cg->mod); g; g = LLVMGetNextGlobal(g)) {
-        const char *name = LLVMGetValueName(g);
-        if (strncmp(name, "__oclc_", 7) == 0 && !LLVMIsDeclaration(g))
-            LLVMSetLinkage(g, LLVMInternalLinkage);
-    }
+/* Everything that the constants depend on. */
+static const char *variant(const Cg *cg) {
+    return str_printf(cg->arena, "%s %d", amdgpu_chip_of(cg)->name,
+                      (cg->options->fastmath & FM_AFN) != 0)
+        .bytes;
 }
 
+/* -- linking ---------------------------------------------------------------------------------- */
+
+/* Branches that the constants decide vanish, and functions of the library are written into each other: once, and not in each kernel. */
+#define TIDY   "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>),"
+#define FINISH TIDY "cgscc(inline,function-attrs),globaldce," TIDY "globaldce"
+
+static bool finish(Cg *cg, LLVMModuleRef part) {
+    define_constants(cg, part);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(part, FINISH, cg->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return true;
+    char *message = LLVMGetErrorMessage(error);
+    cg_error(cg, "%s", message);
+    LLVMDisposeErrorMessage(message);
+    return false;
+}
+
+static bool link_one(Cg *cg, const char *file, const char *prefix) {
+    Str tried;
+    if (!devlib_needed(cg, prefix)) return true;
+    const char *path = find(cg, file, &tried);
+    if (path) return devlib_link_kept(cg, path, prefix, variant(cg), finish);
+    cg->failed = true;
+    return diag_add(cg->diags, E0502, NULL, "AMD", tried.bytes);
+}
+
+/* Those of a library that could not be kept are left. */
 bool amdgpu_link_libs(Cg *cg) {
-    if (!devlib_needed(cg, "__ocml_") && !devlib_needed(cg, "__ockl_")) return true;
-    define_constants(cg);
     bool ok = link_one(cg, "ocml.bc", "__ocml_") && link_one(cg, "ockl.bc", "__ockl_");
-    make_internal(cg);
+    define_constants(cg, cg->mod);
     return ok;
 }
 

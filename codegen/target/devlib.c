@@ -75,13 +75,13 @@ bool devlib_link(Cg *cg, const char *path, const char *prefix) {
 
 /* -- parts that are kept ---------------------------------------------------------------------- */
 
-/* The file as it is now, and the functions that are asked for. */
-static const char *key_of(Cg *cg, const char *path, const char *prefix) {
+/* The file as it is now, the variant, and the functions that are asked for. */
+static const char *key_of(Cg *cg, const char *path, const char *prefix, const char *variant) {
     OsStamp stamp = {0};
     StrBuf key;
     if (!os_stamp(path, &stamp)) return NULL;
     buf_init(&key, cg->arena);
-    buf_printf(&key, "%s", path);
+    buf_printf(&key, "%s %s ", path, variant);
     for (size_t i = 0; i < sizeof stamp; i++)
         buf_printf(&key, "%02x", ((const unsigned char *)&stamp)[i]);
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
@@ -117,19 +117,35 @@ static const KeptPart *keep_part(LlvmState *llvm, const char *key, LLVMModuleRef
     return place;
 }
 
+/* All but those that are asked for are the part's own. */
+static void hide_others(LLVMModuleRef part, const Value *wanted, int32_t n) {
+    for (Value fn = LLVMGetFirstFunction(part); fn; fn = LLVMGetNextFunction(fn)) {
+        bool is_own = !LLVMIsDeclaration(fn);
+        for (int32_t i = 0; i < n && is_own; i++)
+            is_own = strcmp(LLVMGetValueName(wanted[i]), LLVMGetValueName(fn)) != 0;
+        if (!LLVMIsDeclaration(fn))
+            LLVMSetLinkage(fn, is_own ? LLVMInternalLinkage : LLVMExternalLinkage);
+    }
+}
+
 /* A module that has the functions of the library that this one asks for. */
-static const KeptPart *make_part(Cg *cg, const char *path, const char *prefix, const char *key) {
+static const KeptPart *make_part(Cg *cg, const char *path, const char *prefix, const char *key,
+                                 bool (*finish)(Cg *cg, LLVMModuleRef part)) {
     LLVMModuleRef library = load(cg, path);
     if (!library) return NULL;
     LLVMModuleRef part = LLVMModuleCreateWithNameInContext("part", cg->context);
     LLVMSetTarget(part, LLVMGetTarget(cg->mod));
     LLVMSetModuleDataLayout(part, cg->layout);
     make_optional(cg, library);
+    Vec(Value) wanted = {0};
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn)) {
         if (!is_wanted(fn, prefix) || !LLVMIsDeclaration(fn)) continue;
         LLVMAddFunction(part, LLVMGetValueName(fn), LLVMGlobalGetValueType(fn));
+        vec_push(cg->arena, &wanted, fn);
     }
     bool linked = !LLVMLinkModules2(part, library);
+    if (linked) hide_others(part, wanted.items, wanted.len);
+    linked = linked && finish(cg, part);
     const KeptPart *kept = linked ? keep_part(cg->llvm, key, part) : NULL;
     LLVMDisposeModule(part);
     return kept;
@@ -142,10 +158,11 @@ static LLVMModuleRef load_part(Cg *cg, const KeptPart *part) {
     return LLVMGetBitcodeModuleInContext2(cg->context, buffer, &module) ? NULL : module;
 }
 
-bool devlib_link_kept(Cg *cg, const char *path, const char *prefix) {
-    const char *key = key_of(cg, path, prefix);
+bool devlib_link_kept(Cg *cg, const char *path, const char *prefix, const char *variant,
+                      bool (*finish)(Cg *cg, LLVMModuleRef part)) {
+    const char *key = key_of(cg, path, prefix, variant);
     const KeptPart *part = key ? find_part(cg->llvm, key) : NULL;
-    if (key && !part) part = make_part(cg, path, prefix, key);
+    if (key && !part) part = make_part(cg, path, prefix, key, finish);
     LLVMModuleRef module = part ? load_part(cg, part) : NULL;
     if (module) return link_module(cg, module, path, prefix);
     return !cg->failed && devlib_link(cg, path, prefix);

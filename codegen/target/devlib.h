@@ -19,7 +19,9 @@ bool devlib_look(void *user, const char *path, bool others);
 bool devlib_needed(const Cg *cg, const char *prefix);
 /* Links those from a library. false: diagnostics. */
 bool devlib_link(Cg *cg, const char *path, const char *prefix);
-/* The same, and keeps them for the next module that asks for these. */
-bool devlib_link_kept(Cg *cg, const char *path, const char *prefix);
+/* The same, and keeps them for the next module that asks for these and for the same `variant`. The first time `finish` makes of what the
+ * library has what the variant needs. */
+bool devlib_link_kept(Cg *cg, const char *path, const char *prefix, const char *variant,
+                      bool (*finish)(Cg *cg, LLVMModuleRef part));
 
 #endif

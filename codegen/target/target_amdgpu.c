@@ -18,22 +18,22 @@ enum { KERNEL_CONVENTION = 91 }; /* LLVM's CallingConv::AMDGPU_KERNEL; not in it
 enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT = 28 };
 
 /* LLVM's default passes without those that look for what C++ programs contain, in an order that costs less: loads are numbered
- * (gvn) before loops are unrolled, since the aliases of n accesses cost n squared. The last two stand for what llvm_options() switches
+ * (gvn) before loops are unrolled, since the aliases of n accesses cost n squared. The last one stands for what llvm_options() switches
  * off in code generation. Addresses of loops are counted up behind them (gpu_walk.c). Code is as good as after default<O3>
  * (docs/benchmarks.md). Without div-rem-pairs the backend has no instruction for a quotient and a remainder of 16 bits. */
-#define CLEAN_UP "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
+#define CLEAN_UP "sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>"
 #define PASSES                                                                                     \
     "always-inline,function(" CLEAN_UP "),cgscc(inline,function-attrs),globaldce,"                 \
     "function(amdgpu-promote-kernel-arguments,infer-address-spaces,"                               \
-    "amdgpu-promote-alloca-to-vector,sroa,early-cse<memssa>,"                                      \
-    "simplifycfg,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,reassociate,"  \
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm,"     \
+    "amdgpu-promote-alloca-to-vector,sroa,early-cse,"                                              \
+    "simplifycfg,correlated-propagation,simplifycfg,reassociate,"                                  \
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate,licm,"                               \
     "simple-loop-unswitch<nontrivial>),simplifycfg,loop(loop-deletion),gvn,"                       \
     "loop(loop-unroll-full),sroa,early-cse<memssa>,dse,adce,loop-mssa(licm),"                      \
     "simplifycfg<hoist-common-insts;sink-common-insts>,%sloop-unroll<O3>,infer-alignment,"         \
     "instcombine<no-verify-fixpoint>,loop-mssa(licm),div-rem-pairs,"                               \
     "simplifycfg<speculate-unpredictables>),amdgpu-attributor,globaldce,"                          \
-    "function(separate-const-offset-from-gep,early-cse)"
+    "function(separate-const-offset-from-gep)"
 
 static uint64_t most_threads(const Cg *cg) {
     return cg->options->max_threads ? (uint64_t)cg->options->max_threads : MAX_BLOCK_THREADS;
