@@ -7,6 +7,7 @@
 #include "codegen/target/gpu_kernel.h"
 #include "codegen/target/libdevice.h"
 #include "codegen/target/nvptx_convert.h"
+#include "codegen/target/nvptx_exits.h"
 #include "codegen/target/nvptx_layout.h"
 #include "codegen/target/nvptx_short.h"
 #include "codegen/target/nvptx_sink.h"
@@ -248,6 +249,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         gpu_walk_addresses(cg, WALKED);
         nvptx_sink(cg);
         nvptx_simplify_addresses(cg);
+        nvptx_keep_counters(cg);
         nvptx_lay_out(cg);
     }
     if (cg->failed) return false;

@@ -561,3 +561,27 @@ def test_parts_of_words_are_cut_after_they_were_computed(device):
             short = (short * 31 + byte) & 0xFFFF
             total += int(table[(crc + byte) & 255]) + (crc - short & 0xFFFF)
         assert found == total + short
+
+
+@cuda.jit
+def escapes(real, limit, counts):
+    i = cuda.grid(1)
+    if i < real.size:
+        a = np.float32(0)
+        count = 0
+        while count < limit and a * a < 4:
+            a = a * a + real[i]
+            count += 1
+        counts[i] = count
+
+
+@pytest.mark.parametrize("limit", [-3, 0, 1, 2, 7, 8, 2**31, 2**40])
+def test_a_counter_behind_its_loop(device, limit):
+    real = np.array([3, 1, 0.5, 0.3, 2, 0.26, 4], np.float32)
+    counts = np.zeros(real.size, np.int32)
+    escapes[1, 32](real, limit, counts)
+    for r, found in zip(real, counts.tolist()):
+        a, count = np.float32(0), 0
+        while count < limit and a * a < 4:
+            a, count = a * a + r, count + 1
+        assert found == count
