@@ -56,7 +56,8 @@ typedef struct Binding {
     const FrozenArray *array;
     int32_t nitems; /* BIND_INSTANCE */
     const struct Binding *const *items;
-    const Str *names; /* BIND_PARTIAL */
+    const Str *names; /* BIND_PARTIAL; of a dataclass with fields that are given by name alone, the
+                       * parameters of its __init__: the last `number` are these */
     /* BIND_FUNCTION: with declared signatures, calls convert their arguments to one of them, and the
      * result; there are no others. Those of a ufunc are NumPy's loops: the first that is reached by safe casts. */
     const Signature *declared;

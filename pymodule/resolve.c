@@ -302,12 +302,41 @@ static bool is_namespace(PyObject *cls) {
            !PyObject_HasAttrString(cls, "__dataclass_params__");
 }
 
+/* The parameters of its __init__: the fields, behind which stand those that are given by name alone. */
+static bool bind_parameters(PyResolver *r, Binding *b, PyObject *cls) {
+    PyObject *keywords = py_value_keywords(cls);
+    if (!keywords) return false;
+    Py_ssize_t n = PyTuple_GET_SIZE(keywords), at = b->type->nitems - n;
+    Str *names = arena_array(r->arena, Str, b->type->nitems);
+    bool ok = true;
+    for (Py_ssize_t k = 0; ok && k < n; k++)
+        ok = py_str(r->arena, PyTuple_GET_ITEM(keywords, k), &names[at + k]);
+    for (int32_t i = 0, to = 0; ok && i < b->type->nitems; i++) {
+        Py_ssize_t k = 0;
+        while (k < n && !str_equal(names[at + k], b->type->fields[i]))
+            k++;
+        if (k == n) names[to++] = b->type->fields[i];
+    }
+    Py_DECREF(keywords);
+    if (!n || !ok) return ok;
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    for (Py_ssize_t k = 0; k < n; k++)
+        hash_u64(&h, (uint64_t)type_field(b->type, names[at + k]));
+    b->digest = hash_final(&h);
+    b->names = names;
+    b->number = n;
+    return true;
+}
+
 /* The class as a callable, or as nothing but a name where it makes its instances in its own way. */
 static bool bind_value_class(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
     PyObject *defaults = py_value_defaults(cls);
-    bool ok = defaults && defaults != Py_None ? bind_fields(r, b, defaults, type, path)
-              : defaults                      ? bind_opaque_class(r, b, cls)
-                                              : false;
+    bool made = defaults && defaults != Py_None;
+    bool ok = made       ? bind_fields(r, b, defaults, type, path) && bind_parameters(r, b, cls)
+              : defaults ? bind_opaque_class(r, b, cls)
+                         : false;
     Py_XDECREF(defaults);
     return ok;
 }

@@ -36,6 +36,10 @@ PyObject *py_value_defaults(PyObject *cls) {
     return ask("defaults_of", cls, NULL);
 }
 
+PyObject *py_value_keywords(PyObject *cls) {
+    return ask("keywords_of", cls, NULL);
+}
+
 Str py_why_no_value(Arena *arena, PyObject *cls) {
     PyObject *answer = ask("refused", cls, NULL);
     Str text = {0};

@@ -247,11 +247,14 @@ static const Iteration *iteration_of(const Infer *in, Ref ref) {
 }
 
 /* Behind an `iter_more` that fetched: control is here where there is an item, in its block `miss` where there is none. */
-static void branch_on_item(Emit *e, const Iteration *fetched, int32_t yes, int32_t no) {
+static void branch_on_item(Emit *e, const Iteration *fetched, bool never, int32_t yes, int32_t no) {
     int32_t here =
         e->origin
             .items[e->block]; /* fetched in the block before where it may raise into a handler */
-    emit_jump(e, yes);
+    if (never)
+        emit(e, OP_unreachable, NULL, NULL, 0);
+    else
+        emit_jump(e, yes);
     e->block = fetched->miss;
     e->origin.items[fetched->miss] = here;
     emit_jump(e, no);
@@ -268,7 +271,7 @@ static bool visit_branch(Infer *in, Ref ref) {
         int32_t yes = e->first[inst->target[0]], no = e->first[inst->target[1]];
         const Iteration *fetched = iteration_of(in, ir_arg(in->f, ref, 0));
         if (fetched)
-            branch_on_item(e, fetched, yes, no);
+            branch_on_item(e, fetched, taken == 2, yes, no);
         else if (taken == 3)
             emit_branch(e, v_ref(in, cond), yes, no);
         else
@@ -531,6 +534,8 @@ static bool fetch(Infer *in, Ref ref, Val it, Val *out) {
     int32_t miss = in->emit ? emit_block(in->emit) : NO_BLOCK;
     if (!v_next(in, it, miss, &item)) return nothing_yet(in, out);
     out->f = fact_of(bool_type(in->types));
+    if (type_is_generator(it.f.type) && generator_instance(it.f.type)->barren)
+        out->f = fact_bool(in, false); /* it runs, and the body of the loop never does */
     if (in->emit) vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, item, miss}));
     return true;
 }

@@ -93,6 +93,7 @@ typedef struct Instance {
     Infer *facts;                 /* of the last inference */
     Func *typed;                  /* the specialisation, once asked for */
     Fact yielded;          /* of a generator: join over the yields; type NULL: none seen yet */
+    bool barren;           /* of a generator: no yield of it is reached */
     const Type *generator; /* the type of its generators, once asked for */
     Func *maker;           /* typed: makes one; `typed` gives its next item */
     const Type *frame;     /* what it has: a tuple; known once it is specialised */

@@ -90,8 +90,12 @@ static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *o
     const Type *to = b->type;
     int32_t n = to->nitems, *source = arena_array(in->arena, int32_t, n + 1);
     Val *items = arena_array(in->arena, Val, n);
-    Params params = {.npositional = n};
-    bool fits = v_binds(&params, to->fields, args, source);
+    int32_t nkwonly = b->names ? (int32_t)b->number : 0,
+            *given = arena_array(in->arena, int32_t, n + 1);
+    Params params = {.npositional = n - nkwonly, .nkwonly = nkwonly};
+    bool fits = v_binds(&params, b->names ? b->names : to->fields, args, given);
+    for (int32_t i = 0; i < n && fits; i++)
+        source[b->names ? type_field(to, b->names[i]) : i] = given[i];
     for (int32_t i = 0; i < n && fits; i++) {
         if (source[i] >= 0) {
             items[i] = args->args[source[i]];

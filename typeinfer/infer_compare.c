@@ -341,6 +341,8 @@ static bool contains_present(Infer *in, Val item, Val container, Val *out) {
     CallArgs call = {args, 2, 0, NULL};
     if (t->kind == TY_ARRAY || (t->kind == TY_RANGE && t->element->kind != TY_u64))
         return v_library_function(in, STR("operator.contains"), &call, &found, out);
+    if (t->kind == TY_ITER)
+        return v_library_function(in, STR("operator.given"), &call, &found, out);
     if (t->kind == TY_CLASS && v_method(in, "__contains__", args, 2, &found, out)) return true;
     if (t->kind == TY_CLASS && found) return false;
     const char *what =

@@ -648,6 +648,9 @@ static bool put_all(Infer *in, Val container, const Val *items, int32_t n) {
     int32_t step = type_is_of(container.f.type, CLS_dict) ? 2 : 1;
     for (int32_t k = 0; k + step <= n; k += step)
         if (!put_items(in, container, items + k)) return false;
+    /* None in front of the first item that says something has said nothing: it does now. */
+    for (int32_t k = 0; k + step <= n; k += step)
+        if (fact_none(&items[k + step - 1].f) && !put_items(in, container, items + k)) return false;
     return true;
 }
 

@@ -165,9 +165,10 @@ bool v_generator_result(Infer *in, Val it, Ref item, Val *out) {
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out) {
     Emit *e = in->emit;
     Instance *inst = generator_instance(it.f.type);
-    if (!inst->yielded.type && inst->state == INST_DONE &&
-        !instance_is_open(inst)) /* it never yields */
+    if (!inst->yielded.type && inst->state == INST_DONE && !instance_is_open(inst)) {
         inst->yielded = fact_of(type_scalar(in->types, TY_none));
+        inst->barren = true;
+    }
     infer_asked(in, inst);
     if (!inst->yielded.type) return in->stop = STOP_UNKNOWN, false;
     *out = val_of(fact_of(inst->yielded.type));

@@ -59,8 +59,6 @@ def _why_not_made(cls):
     for f in dataclasses.fields(cls):
         if not f.init:
             return f"whose field {f.name} has init=False"
-        if f.kw_only:
-            return f"whose field {f.name} has kw_only=True"
         if f.default_factory is not dataclasses.MISSING:
             return f"whose field {f.name} has a default_factory"
     return None
@@ -71,6 +69,11 @@ def defaults_of(cls):
     if _why_not_made(cls):
         return None
     return {f.name: f.default for f in dataclasses.fields(cls) if f.default is not dataclasses.MISSING}
+
+
+def keywords_of(cls):
+    """The fields that are given by name alone: the __init__ of the decorator has them behind the others."""
+    return tuple(f.name for f in dataclasses.fields(cls) if f.kw_only)
 
 
 def not_replaced(cls):

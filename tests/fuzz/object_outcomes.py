@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 # Texts of exceptions that are not what CPython says: they differ between its versions, or name a key that is an object of a class. In what is
-# printed these stand in lines that begin with the class of an exception.
+# printed these stand in lines that name the class of an exception.
 TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
     (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
     (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"[^\n]*( is not in (list|deque)|(list|deque)\.index\(x\): x not in (list|deque))[^\n]*", "not in"),
@@ -37,7 +37,7 @@ def plain(x, seen):
     return (name, repr(x))
 
 
-OF_EXCEPTION = re.compile(r"\w*(Error|Exception|Iteration|Bad|Worse|Lost)\b.*")
+OF_EXCEPTION = re.compile(r"(Error|Exception|Iteration|Bad|Worse|Lost)\b")
 
 
 def same_text(text):
@@ -47,7 +47,7 @@ def same_text(text):
 
 
 def same_lines(printed):
-    return [same_text(line) if OF_EXCEPTION.match(line) else line for line in printed.split("\n")]
+    return [same_text(line) if OF_EXCEPTION.search(line) else line for line in printed.split("\n")]
 
 
 def told(error, depth=3):

@@ -597,3 +597,74 @@ def test_only_who_asks_for_items_asks_for_interruption():
     assert walk(10) == 22.5
     text = walk.inspect_llvm(walk.signatures[0])
     assert text.count("call i32 @quern_poll") == 1
+
+
+def failing(n):
+    if n > 3:
+        raise KeyError(n)
+    yield n
+    yield 5 // (n - 3)
+
+
+def used_up(n):
+    it = count(n)
+    found = 2 in it
+    return found, list(it)
+
+
+def in_iterators(n):
+    return (9 in (i * i for i in range(n)), 2.0 in map(lambda x: x / 2, range(n)), "b" in (c for c in "abc"), 5 not in count(n),
+            (1, 1) in enumerate([0, 1]), (1, 2) in zip(range(n), range(n)), 3 in reversed([1, 2, 3]), None in count(n), 4 in filter(lambda x: x > 2, range(n)))
+
+
+def in_failing(n):
+    try:
+        return n in failing(n), 7 in failing(n)
+    except ZeroDivisionError:
+        return False, False
+
+
+@pytest.mark.parametrize("f", [used_up, in_iterators, in_failing], ids=lambda f: f.__name__)
+def test_in_uses_an_iterator_up_to_what_it_finds(f):
+    for n in (0, 2, 3, 5):
+        try:
+            wanted = f(n)
+        except KeyError as error:
+            with pytest.raises(KeyError, match=str(error)):
+                njit(f)(n)
+        else:
+            assert njit(f)(n) == wanted
+
+
+def barren(n):
+    for i in range(n):
+        if 1 > 2:
+            yield float(i)
+        print("round", i)
+    if n > 3:
+        raise ValueError("many")
+
+
+def over_nothing(n):
+    return (sum(i for i in range(n) if False), list(i for i in range(n) if 1 > 2), next((i + 1 for i in range(n) if False), 5), any(i > 2 for i in range(n) if False),
+            max((i for i in range(n) if False), default=3), [x * 2 for x in (i for i in range(n) if False)])
+
+
+def over_barren(n):
+    text = "a"
+    try:
+        for x in barren(n):
+            for y in barren(n):
+                text += x * y
+        else:
+            text += "else"
+    except ValueError as error:
+        text += str(error)
+    return text
+
+
+@pytest.mark.parametrize("f", [over_nothing, over_barren], ids=lambda f: f.__name__)
+def test_generators_whose_yields_are_never_reached_run_to_their_end(f, capsys):
+    for n in (0, 2, 5):
+        wanted, printed = f(n), capsys.readouterr().out
+        assert njit(f)(n) == wanted and capsys.readouterr().out == printed

@@ -258,6 +258,21 @@ def test_the_identity_of_what_may_be_none():
             same(text, "abc", c, d)
 
 
+def none_before_lists(n):
+    xs, ys, zs = [None, [1, n]], [None, None, [[0.5]], None], {1: None, 2: [n], 3: None}
+    total = 0
+    for x in xs:
+        if x is not None:
+            total += len(x) + x[1]
+    xs[1] = None
+    return [x is None for x in xs], [y is None for y in ys], [z is None for z in zs.values()], total
+
+
+def test_none_in_front_of_lists_in_a_display():
+    assert njit(none_before_lists)(3) == none_before_lists(3)
+    assert njit(lambda n: [None, [1, n]])(4) == [None, [1, 4]]
+
+
 def test_membership_in_what_may_be_none():
     def f(x, c):
         d = {x: 1} if c else None

@@ -4,7 +4,7 @@ import gc
 import math
 import sys
 import typing
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -340,8 +340,65 @@ def test_why_a_dataclass_is_no_value():
 
     assert "class Made, a dataclass that is not frozen" in message(made(slots=True))
     assert "class Made, a dataclass with eq=False" in message(made(frozen=True, eq=False))
-    assert "a dataclass whose field x has kw_only=True" in message(made(frozen=True, kw_only=True))
     with_list = dataclass(frozen=True)(type("Made", (), {"__annotations__": {"x": float}, "x": field(default_factory=float)}))
     assert "a dataclass whose field x has a default_factory" in message(with_list)
     partly = dataclass(frozen=True)(type("Made", (), {"__annotations__": {"x": float}, "x": field(default=1.0, compare=False)}))
     assert "a dataclass whose field x has compare=False" in message(partly)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    rate: float
+    steps: int = 2
+
+
+@dataclass(frozen=True)
+class Behind:
+    a: int
+    _: KW_ONLY
+    b: float = 1.5
+    c: int
+
+
+@dataclass(frozen=True)
+class Between:
+    a: int = field(kw_only=True)
+    b: int
+    c: int = field(default=7, kw_only=True)
+    d: int = 4
+
+
+@dataclass(frozen=True)
+class Further(Settings):
+    z: int
+
+
+def settings(n):
+    s = Settings(rate=n * 0.5)
+    return s, Settings(steps=n, rate=1.0), s.rate * s.steps, repr(s), replace(s, steps=n + 9)
+
+
+def behind(n):
+    return Behind(n, c=3), Behind(a=n, c=4, b=2.0), Behind(c=n, a=1)
+
+
+def between(n):
+    return Between(n, a=2), Between(n, 5, a=3, c=n), Between(b=1, a=n)
+
+
+def further(n):
+    return Further(n, rate=2.0), Further(z=n, steps=3, rate=0.5), Further(3, rate=1.0, steps=n).steps
+
+
+@pytest.mark.parametrize("f", [settings, behind, between, further], ids=lambda f: f.__name__)
+def test_fields_that_are_given_by_name_alone(f):
+    for n in (3, -1):
+        assert repr(njit(f)(n)) == repr(f(n))
+
+
+def test_such_fields_are_not_given_by_place():
+    for wrong in (lambda n: Settings(n * 1.0), lambda n: Behind(n, 2.0, 3), lambda n: Behind(n), lambda n: Between(n, 1, 2, a=3)):
+        with pytest.raises(TypeError):
+            wrong(3)
+        with pytest.raises(errors.TypingError, match="cannot be called with the arguments"):
+            njit(wrong)(3)

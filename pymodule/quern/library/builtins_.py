@@ -133,6 +133,14 @@ def contains(items, x):
     return False
 
 
+def given(items, x):
+    """x in what an iterator still gives, which is used up to there."""
+    for item in items:
+        if item == x:
+            return True
+    return False
+
+
 def unpack(iterable, count):
     """The items in a list: one more than asked for is one too many."""
     items = []
@@ -365,6 +373,7 @@ FUNCTIONS = {
     "builtins.sum": sum_,
     "functools.reduce": reduce,
     "operator.contains": contains,
+    "operator.given": given,
     "operator.extended": extended,
     "operator.unpack": unpack,
     "operator.unpack_starred": unpack_starred,
