@@ -482,13 +482,25 @@ bool py_is_partial(PyObject *object) {
     return !strcmp(Py_TYPE(object)->tp_name, "functools.partial");
 }
 
-/* functools.partial(f, 1, scale=2): the function, then its arguments; `names` of each, empty where there is none. */
+/* Point.origin, a class method: its function with the class as first argument. */
+static bool is_class_method(PyObject *object) {
+    return PyMethod_Check(object) && PyType_Check(PyMethod_GET_SELF(object)) &&
+           PyFunction_Check(PyMethod_GET_FUNCTION(object));
+}
+
+/* functools.partial(f, 1, scale=2), or a class method: the function, then its arguments; `names` of each, empty where there is none. */
 static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) {
-    PyObject *parts[3], *all = NULL, *key, *value;
+    PyObject *parts[3] = {NULL, NULL, NULL}, *all = NULL, *key, *value;
     Py_ssize_t at = 0;
     static const char *const names[] = {"func", "args", "keywords"};
-    bool ok = true;
-    for (int k = 0; k < 3; k++) {
+    bool ok = true, method = is_class_method(object);
+    if (method) {
+        parts[0] = Py_NewRef(PyMethod_GET_FUNCTION(object));
+        parts[1] = PyTuple_Pack(1, PyMethod_GET_SELF(object));
+        parts[2] = PyDict_New();
+        ok = parts[1] && parts[2];
+    }
+    for (int k = 0; k < 3 && !method; k++) {
         parts[k] = ok ? PyObject_GetAttrString(object, names[k]) : NULL;
         ok = ok && parts[k];
     }
@@ -544,7 +556,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         const Type *element = kind < 0 ? NULL : py_element_type(state, r->types, r->arena, kind);
         if (kind >= 0) return element && bind_type(r, b, element);
     }
-    if (py_is_partial(object)) return bind_partial(r, b, object, path);
+    if (py_is_partial(object) || is_class_method(object)) return bind_partial(r, b, object, path);
     if (PyTuple_Check(object) && !(PyTuple_CheckExact(object) && all_const(object, 0)))
         return bind_items(r, b, object, path);
     if (object == Py_None || object == Py_Ellipsis || PyTuple_CheckExact(object) ||

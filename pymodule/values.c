@@ -164,7 +164,9 @@ PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool sett
                (PyFunction_Check(found) || Py_TYPE(found) == state->dispatcher_type)) {
         out = Py_NewRef(found);
     } else if (found && !setter &&
-               (instance ? Py_TYPE(found) != state->field_type : !Py_TYPE(found)->tp_descr_get)) {
+               (instance
+                    ? Py_TYPE(found) != state->field_type
+                    : !Py_TYPE(found)->tp_descr_get || Py_IS_TYPE(found, &PyClassMethod_Type))) {
         *kind = MEMBER_OTHER;
         out = PyObject_GetAttr(cls, name);
     }

@@ -270,6 +270,7 @@ static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
     bool constant = kind == MEMBER_OTHER &&
                     (b->kind == BIND_CONST || b->kind == BIND_NUMPY || b->kind == BIND_ARRAY ||
                      b->kind == BIND_INSTANCE || b->kind == BIND_MEMBER);
+    constant |= kind == MEMBER_OTHER && b->kind == BIND_PARTIAL; /* a class method */
     *found = constant || (b->kind == BIND_FUNCTION && kind != MEMBER_OTHER);
     if (!*found) return false;
     if (constant) return *out = (Val){.src = in->at}, fact_of_binding(in, b, name, &out->f);

@@ -100,6 +100,14 @@ static Val present_text(Infer *in, Val v) {
     return is_kind(&v, TY_OPTIONAL) && type_is_text(v.f.type->element) ? v_present(in, v) : v;
 }
 
+/* "-" * (x < 0): a bool counts as an int. */
+static bool as_count(Infer *in, Val *v) {
+    Val count;
+    if (!is_kind(v, TY_bool)) return true;
+    if (!v_cast(in, *v, i64_type(in->types), false, &count)) return false;
+    return *v = count, true;
+}
+
 bool v_text_operands(Infer *in, Operator op, Val *a, Val *b) {
     bool identity = op == OPR_eq || op == OPR_ne || op == OPR_is || op == OPR_is_not;
     bool member = op == OPR_contains || op == OPR_not_contains;
@@ -130,7 +138,9 @@ bool v_text_operands(Infer *in, Operator op, Val *a, Val *b) {
         if (!x || in->kernel) return true;
         break;
     case OPR_mul:
-        if (!(x && type_is_int(b->f.type)) && !(y && type_is_int(a->f.type))) return true;
+        if (!x && !y) return true;
+        if (!as_count(in, x ? b : a)) return false;
+        if (!type_is_int((x ? b : a)->f.type)) return true;
         break;
     default: return true;
     }

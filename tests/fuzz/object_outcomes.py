@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import re
+import signal
 
 import numpy as np
 
@@ -70,3 +71,22 @@ def outcome(f, args, refusals=()):
     seen = {}
     after = [plain(a, seen) for a in args]
     return ("raised", what) if what else ("gave", plain(result, seen)), after, same_lines(out.getvalue())
+
+
+class TooLong(BaseException):
+    """Some programs let a list grow while they go over it. No handler of a program catches this."""
+
+
+@contextlib.contextmanager
+def in_time(seconds):
+    """TooLong in a block that does not end; the time that the whole program has goes on behind it."""
+    def give_up(number, frame):
+        raise TooLong
+
+    handler, left = signal.signal(signal.SIGALRM, give_up), signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, handler)
+        signal.alarm(left)

@@ -11,6 +11,7 @@ import ast
 import collections
 import contextlib
 import dataclasses
+import functools
 import os
 import pathlib
 import random
@@ -24,9 +25,9 @@ if BUILD:
     sys.path.insert(0, str(pathlib.Path(BUILD) / "python"))
 
 import numpy as np  # noqa: E402
-from quern import _quern, errors, njit  # noqa: E402
+from quern import _quern, config, errors, njit  # noqa: E402
 from quern.experimental import jitclass  # noqa: E402
-from object_outcomes import outcome  # noqa: E402
+from object_outcomes import TooLong, in_time, outcome  # noqa: E402
 from scopes import main  # noqa: E402
 from shrink import shrink  # noqa: E402
 
@@ -931,7 +932,12 @@ def differs(source, seed, parameters):
         wanted = []
         for k in range(5):
             rng = random.Random(seed * 5 + k)
-            wanted.append(outcome(slow["f"], [k, rng.randint(0, 9), *arguments(parameters, rng, slow)]))
+            args = [k, rng.randint(0, 9), *arguments(parameters, rng, slow)]
+            try:
+                with in_time(10):
+                    wanted.append(outcome(slow["f"], args))
+            except TooLong:
+                return "invalid", "endless in CPython"
             if wanted[-1][0][0] == "raised" and wanted[-1][0][1][0] in ("TypeError", "AttributeError", "NameError", "UnboundLocalError"):
                 return "invalid", str(wanted[-1])
     fast = space_of(source, seed, True)
@@ -955,9 +961,12 @@ def arguments(parameters, rng, space):
     return [argument(t, rng, space, alike) for t in parameters]
 
 
-def check(seed, smallest=True, tries=150):
-    """(sort, words and program) or None."""
+def check(seed, smallest=True, tries=150, sparing=False):
+    """(sort, words and program) or None. `sparing`: LLVM's optimiser takes six sevenths of the time, and finds little in what objects mean, so
+    one program in eight has it; of the others LLVM makes what the passes of ours give it."""
     program = Program(seed)
+    if sparing:
+        config.OPT = 0 if seed % 8 else 3
     try:
         found = differs(program.source, seed, program.parameters)
     except (SyntaxError, TypeError, AttributeError) as error:
@@ -978,4 +987,4 @@ def check(seed, smallest=True, tries=150):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Program, check, REFUSED))
+    sys.exit(main(__doc__, Program, functools.partial(check, sparing="QUERN_OPT" not in os.environ), REFUSED))

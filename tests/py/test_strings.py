@@ -475,3 +475,11 @@ def test_methods_of_classes_by_themselves():
 
     compiled = njit(f)(["b,c", "A"], [1], {1: 2})
     assert compiled == f(["b,c", "A"], [1], {1: 2})
+
+
+def test_text_times_a_bool():
+    def f(n):
+        return ["-" * (n < i) + "+" * True + "z" * False + (n > 1) * "ab" for i in range(4)], b"a" * (n == 2), "Fizz" * (n % 3 == 0) + "Buzz" * (n % 5 == 0) or str(n)
+
+    for n in (1, 2, 3, 5, 15):
+        assert njit(f)(n) == f(n)

@@ -402,3 +402,76 @@ def test_such_fields_are_not_given_by_place():
             wrong(3)
         with pytest.raises(errors.TypingError, match="cannot be called with the arguments"):
             njit(wrong)(3)
+
+
+@dataclass(frozen=True)
+class Place:
+    x: float
+    y: float
+
+    @classmethod
+    def of(cls, pair, k=1.0):
+        return cls(pair[0] * k, pair[1] * k)
+
+    @classmethod
+    def unit(cls):
+        return cls.of((1.0, 0.0))
+
+    def turned(self):
+        return self.of((self.y, -self.x))
+
+    @classmethod
+    def title(cls):
+        return cls.__name__
+
+
+@dataclass(frozen=True)
+class Higher(Place):
+    z: float = 0.5
+
+
+class Two(NamedTuple):
+    a: int
+    b: int
+
+    @classmethod
+    def same(cls, n):
+        return cls(n, n)
+
+
+def by_class_methods(n):
+    make, u = Place.of, Place.unit()
+    return make((n * 1.0, 2.0)), u, u.turned(), Place.of((1.0, 2.0), k=3.0), Higher.unit(), Higher.unit().turned(), Two.same(n), Two.same(n=2), Place.title() + Higher.title()
+
+
+def class_methods_as_values(n):
+    return list(map(Place.of, [(1.0, 2.0), (n * 0.5, 0.0)])), [make((1.0, n * 0.5)) for make in (Place.of, Place.of)]
+
+
+@pytest.mark.parametrize("f", [by_class_methods, class_methods_as_values], ids=lambda f: f.__name__)
+def test_class_methods_make_instances(f):
+    assert repr(njit(f)(2)) == repr(f(2))
+
+
+def test_class_methods_of_an_argument():
+    def f(p):
+        return p.turned(), p.of((0.0, 1.0)), p.unit()
+
+    for p in (Place(1.0, 2.0), Higher(1.0, 2.0)):
+        assert repr(njit(f)(p)) == repr(f(p))
+
+
+def test_a_class_method_that_changes_is_another_one():
+    def f():
+        return Changing.of(2)
+
+    class Changing(NamedTuple):
+        a: int
+
+        @classmethod
+        def of(cls, n):
+            return cls(n)
+
+    assert njit(f)() == (2,)
+    Changing.of = classmethod(lambda cls, n: cls(n + 1))
+    assert njit(f)() == (3,)
