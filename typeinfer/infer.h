@@ -546,8 +546,9 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out);
 bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out);
 /* NaN and infinities have no int: tested before a conversion that Python would refuse. */
 void emit_finite(Emit *e, Ref v);
-/* A number as an int type, where NaN and infinities raise. What fits into i64 passes one test; the rest is told apart out of the way:
- *     branch not (-2**63 <= v < 2**63), odd, fits
+/* A number as an int type, where NaN and infinities raise. What fits into i64 passes one test; -2**63 and the rest
+ * are told apart out of the way:
+ *     branch not |v| < 2**63, odd, fits
  *     odd (cold): guards, a = cast v        fits: b = cast inside v        then phi(a, b) */
 Ref emit_float_to_int(Emit *e, Ref v, const Type *to);
 

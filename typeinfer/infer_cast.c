@@ -42,6 +42,19 @@ void emit_finite(Emit *e, Ref v) {
     emit_guard(e, GUARD_inf_to_int, emit2(e, OP_or, b, up, down), NULL, 0);
 }
 
+static Ref emit_magnitude(Emit *e, Ref v) {
+    static const Str name = STR("builtins.abs");
+    const Type *type = ir_type(e->out, v);
+    LibMatch m;
+    bool found = lib_match(e->types, name, &type, 1, e->ti->options.target, true, &m);
+    assert(found), (void)found;
+    Ref ref = emit1(e, OP_lib, type, v);
+    ir_inst(e->out, ref)->u.name = &name;
+    ir_inst(e->out, ref)->imm = m.row;
+    ir_inst(e->out, ref)->error = NO_BLOCK;
+    return ref;
+}
+
 Ref emit_float_to_int(Emit *e, Ref v, const Type *to) {
     const Type *type = ir_type(e->out, v), *b = bool_type(e->types);
     bool plain = ir_inst(e->out, v)->op == OP_const || !type_is_float(type) || type_bits(type) < 32;
@@ -50,9 +63,8 @@ Ref emit_float_to_int(Emit *e, Ref v, const Type *to) {
         return emit_convert(e, v, type, to);
     }
     int32_t odd = emit_block(e), fits = emit_block(e), both = emit_block(e);
-    Ref low = emit2(e, OP_le, b, emit_float(e, type, -0x1p63), v);
-    Ref high = emit2(e, OP_lt, b, v, emit_float(e, type, 0x1p63));
-    Ref outside = emit1(e, OP_not, b, emit2(e, OP_and, b, low, high));
+    Ref inside = emit2(e, OP_lt, b, emit_magnitude(e, v), emit_float(e, type, 0x1p63));
+    Ref outside = emit1(e, OP_not, b, inside);
     e->out->blocks.items[odd].cold = true;
     emit_branch(e, outside, odd, fits);
     e->block = odd;
