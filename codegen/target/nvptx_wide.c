@@ -32,6 +32,69 @@ static Value added_to(Value sum, bool is_signed, int64_t *number) {
     return apart && *number < 0 ? NULL : LLVMGetOperand(sum, 0);
 }
 
+/* -- what cannot be negative ------------------------------------------------------------------------ */
+
+enum { VALUE_DEPTH = 4 };
+
+/* The least that an unsigned int can be, by the numbers in it. */
+static uint64_t least_of(Value v, int depth) {
+    if (LLVMIsAConstantInt(v)) return LLVMConstIntGetZExtValue(v);
+    if (depth == 0) return 0;
+    if (LLVMIsAZExtInst(v)) return least_of(LLVMGetOperand(v, 0), depth - 1);
+    int64_t number;
+    Value x = added_to(v, false, &number);
+    if (x) return number < 0 ? 0 : least_of(x, depth - 1) + (uint64_t)number;
+    if (!LLVMIsABinaryOperator(v) || !LLVMIsAConstantInt(LLVMGetOperand(v, 1))) return 0;
+    uint64_t by = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 1));
+    LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    if ((op != LLVMShl && op != LLVMMul) || !LLVMGetNUW(v) || by > UINT32_MAX) return 0;
+    uint64_t least = least_of(LLVMGetOperand(v, 0), depth - 1);
+    return least > UINT32_MAX ? 0 : op == LLVMMul ? least * by : by < 32 ? least << by : 0;
+}
+
+/* A product by two or more that wraps in neither sense is below 2^31, and what it multiplies is not negative. */
+static bool is_natural(Value v) {
+    if (!LLVMIsABinaryOperator(v) || !LLVMIsAConstantInt(LLVMGetOperand(v, 1))) return false;
+    LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    uint64_t by = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 1));
+    bool more = (op == LLVMShl && by >= 1) || (op == LLVMMul && by >= 2 && by <= INT32_MAX);
+    return more && LLVMGetNUW(v) && LLVMGetNSW(v);
+}
+
+/* v is x - less, and x is known to be as much at least, and below 2^31. */
+static Value taken_from(Value v, uint64_t *less) {
+    if (!LLVMIsABinaryOperator(v) || LLVMGetInstructionOpcode(v) != LLVMAdd ||
+        !LLVMIsAConstantInt(LLVMGetOperand(v, 1)))
+        return NULL;
+    int64_t number = LLVMConstIntGetSExtValue(LLVMGetOperand(v, 1));
+    Value x = LLVMGetOperand(v, 0);
+    if (number >= 0 || !is_natural(x)) return NULL;
+    *less = (uint64_t)-number;
+    return least_of(x, VALUE_DEPTH) >= *less ? x : NULL;
+}
+
+static bool is_least(Value v) {
+    size_t n;
+    Value callee = LLVMIsACallInst(v) ? LLVMIsAFunction(LLVMGetCalledValue(v)) : NULL;
+    return callee && strcmp(LLVMGetValueName2(callee, &n), "llvm.umin.i32") == 0;
+}
+
+/* min(x + n, x - less) of unsigned ints is an index that might count from the end; where x is not below `less`, it does not. */
+static bool counts_from_start(Cg *cg, Value min, Value *index) {
+    if (!is_least(min) || LLVMTypeOf(min) != cg->i32) return false;
+    for (unsigned k = 0; k < 2; k++) {
+        uint64_t less;
+        Value other = LLVMGetOperand(min, !k), x = taken_from(LLVMGetOperand(min, k), &less);
+        if (!x || !LLVMIsABinaryOperator(other) || LLVMGetInstructionOpcode(other) != LLVMAdd ||
+            LLVMGetOperand(other, 0) != x || !LLVMIsAConstantInt(LLVMGetOperand(other, 1)) ||
+            LLVMConstIntGetSExtValue(LLVMGetOperand(other, 1)) < 0)
+            continue;
+        *index = LLVMGetOperand(min, k);
+        return true;
+    }
+    return false;
+}
+
 /* -- offsets as products --------------------------------------------------------------------------- */
 
 /* The product of an index and a size, as 64 bits. One serves all; where it pays, ptxas makes it again. */
@@ -140,12 +203,67 @@ static void distribute(Cg *cg, Value product) {
     LLVMInstructionEraseFromParent(product);
 }
 
-void nvptx_simplify_addresses(Cg *cg) {
+/* The addresses at x - less are numbers before those at x. */
+static void take_out(Cg *cg, Value extended) {
+    uint64_t less;
+    Value x = taken_from(LLVMGetOperand(extended, 0), &less);
+    if (!x || LLVMTypeOf(extended) != cg->i64) return;
+    for (LLVMUseRef use = LLVMGetFirstUse(extended), next; use; use = next) {
+        Value user = LLVMGetUser(use), rest[2];
+        next = LLVMGetNextUse(use);
+        if (!LLVMIsAGetElementPtrInst(user) || LLVMGetNumOperands(user) != 2) continue;
+        LType type = LLVMGetGEPSourceElementType(user);
+        LLVMPositionBuilderBefore(cg->b, user);
+        rest[0] = LLVMBuildZExt(cg->b, x, cg->i64, "");
+        rest[1] = cg_int(cg->i64, -(int64_t)less);
+        Value address = LLVMBuildGEP2(cg->b, type, LLVMGetOperand(user, 0), &rest[0], 1, "");
+        LLVMReplaceAllUsesWith(user, LLVMBuildGEP2(cg->b, type, address, &rest[1], 1, ""));
+        LLVMInstructionEraseFromParent(user);
+    }
+}
+
+/* -- over the code ------------------------------------------------------------------------------------ */
+
+typedef void Step(Cg *cg, Value fn, Value inst);
+
+static void start_index(Cg *cg, Value fn, Value inst) {
+    Value index;
+    (void)fn;
+    if (counts_from_start(cg, inst, &index)) LLVMReplaceAllUsesWith(inst, index);
+}
+
+static void take_out_number(Cg *cg, Value fn, Value inst) {
+    (void)fn;
+    if (LLVMIsAZExtInst(inst)) take_out(cg, inst);
+}
+
+static void drop_unused(Cg *cg, Value fn, Value inst) {
+    (void)cg, (void)fn;
+    bool pure = LLVMIsABinaryOperator(inst) || LLVMIsACastInst(inst) || is_least(inst);
+    if (pure && !LLVMGetFirstUse(inst)) LLVMInstructionEraseFromParent(inst);
+}
+
+static void simplify(Cg *cg, Value fn, Value inst) {
+    if (LLVMIsABinaryOperator(inst)) distribute(cg, inst);
+    if (LLVMIsAZExtInst(inst) || LLVMIsASExtInst(inst)) widen(cg, fn, inst);
+}
+
+/* Over all instructions; backwards, so that what a step erases has no users left. */
+static void each(Cg *cg, Step *step, bool back) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
-        for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
-            for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
-                next = LLVMGetNextInstruction(inst);
-                if (LLVMIsABinaryOperator(inst)) distribute(cg, inst);
-                if (LLVMIsAZExtInst(inst) || LLVMIsASExtInst(inst)) widen(cg, fn, inst);
+        for (BB bb = back ? LLVMGetLastBasicBlock(fn) : LLVMGetFirstBasicBlock(fn); bb;
+             bb = back ? LLVMGetPreviousBasicBlock(bb) : LLVMGetNextBasicBlock(bb))
+            for (Value inst = back ? LLVMGetLastInstruction(bb) : LLVMGetFirstInstruction(bb), next;
+                 inst; inst = next) {
+                next = back ? LLVMGetPreviousInstruction(inst) : LLVMGetNextInstruction(inst);
+                step(cg, fn, inst);
             }
+}
+
+void nvptx_simplify_addresses(Cg *cg) {
+    each(cg, start_index, false);
+    each(cg, drop_unused, true);
+    each(cg, take_out_number, false);
+    each(cg, drop_unused, true);
+    each(cg, simplify, false);
 }
