@@ -450,6 +450,22 @@ static Sum sum_of(const CgFunc *f, const Loop *loop) {
     return loads <= 1 ? SUM_OF_ELEMENTS : SUM_CHEAP;
 }
 
+/* Of a sum inside of another loop: may two indices of a round count from the end? Each is then a choice between what was read and what
+ * it comes to. Of eight rounds LLVM reads all indices before it adds anything, and has no registers for twice as many; rows are
+ * often too short for eight rounds, too. */
+static bool is_gathered_row(const CgFunc *f, int32_t loop) {
+    const Loop *info = &f->cfg.loops.items[loop];
+    int32_t wraps = 0;
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &f->ir->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++)
+            wraps += ir_inst(f->ir, block->insts.items[k])->op == OP_wrap_index;
+    }
+    if (info->parent < 0 || wraps < 2) return false;
+    int32_t around = f->cfg.loops.items[info->parent].header;
+    return !f->ir->blocks.items[around].strips; /* those are no rows */
+}
+
 static bool is_innermost(const Cfg *cfg, int32_t loop) {
     for (int32_t i = loop + 1; i < cfg->loops.len; i++)
         if (cfg->loops.items[i].parent == loop) return false;
@@ -542,14 +558,15 @@ static void lower_jump(Cg *cg, Ref ref) {
     Sum sum = SUM_NONE;
     if (innermost && !(cg_fastmath(cg->options, f->ir) & FM_REASSOC))
         sum = sum_of(f, &f->cfg.loops.items[loop]);
-    cg_mark_loop(cg, branch,
-                 (LoopHints){.rolled = cold || (sum == SUM_OF_ELEMENTS && cg->target->is_host) ||
-                                       inst->sub == FLAG_ROLLED,
-                             .scalar = cold || sum,
-                             .whole = cold,
-                             .unroll = innermost && !cold ? unroll_of(cg, f, loop) : 0,
-                             .rest_rolled = innermost && !cold && cg->target->is_host &&
-                                            has_strides(f->ir, &f->cfg.loops.items[loop])});
+    bool waits = sum == SUM_OF_ELEMENTS || (sum && is_gathered_row(f, loop));
+    cg_mark_loop(
+        cg, branch,
+        (LoopHints){.rolled = cold || (waits && cg->target->is_host) || inst->sub == FLAG_ROLLED,
+                    .scalar = cold || sum,
+                    .whole = cold,
+                    .unroll = innermost && !cold ? unroll_of(cg, f, loop) : 0,
+                    .rest_rolled = innermost && !cold && cg->target->is_host &&
+                                   has_strides(f->ir, &f->cfg.loops.items[loop])});
 }
 
 /* Two ints of which neither is a number of the program are rarely equal: what is done then stands aside. */
