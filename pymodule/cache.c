@@ -244,8 +244,11 @@ static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, con
     return ok;
 }
 
-/* Closure variables of the function at a path, through functions among them. */
-static void hash_closure(PyResolver *r, Hasher *h, PyObject *function, Str path, int depth) {
+/* Closure variables of the function at a path, through functions among them: through each once, since functions that call each other
+ * lead to each other on more ways than anybody can walk. */
+static void hash_closure(PyResolver *r, Hasher *h, Map *seen, PyObject *function, Str path,
+                         int depth) {
+    map_put(seen, map_key(function));
     PyObject *cells = PyFunction_Check(function) ? PyFunction_GetClosure(function) : NULL;
     for (Py_ssize_t i = 0; cells && i < PyTuple_GET_SIZE(cells) && !PyErr_Occurred(); i++) {
         PyObject *value = PyCell_Get(PyTuple_GET_ITEM(cells, i)); /* NULL: the cell is empty */
@@ -253,8 +256,9 @@ static void hash_closure(PyResolver *r, Hasher *h, PyObject *function, Str path,
         const Binding *b = value ? py_bind(r, value, at) : NULL;
         hash_u64(h, b ? (uint64_t)b->kind + 1 : 0);
         if (b) hash_update(h, &b->digest, sizeof b->digest);
-        if (b && b->kind == BIND_FUNCTION && b->handle && depth < MOST_CLOSURES)
-            hash_closure(r, h, b->handle, at, depth + 1);
+        if (b && b->kind == BIND_FUNCTION && b->handle && depth < MOST_CLOSURES &&
+            !map_find(seen, map_key(b->handle)))
+            hash_closure(r, h, seen, b->handle, at, depth + 1);
         Py_XDECREF(value);
     }
 }
@@ -271,9 +275,11 @@ typedef struct Place {
 static Place place_of(PyResolver *r, const JitCore *core, Str function, Hash128 key) {
     Place place = {function, key, 0};
     Hasher h;
+    Map seen;
     if (!PyFunction_GetClosure(core->py_func)) return place;
     hash_init(&h);
-    hash_closure(r, &h, core->py_func, STR("e:"), 0);
+    map_init(&seen, r->arena);
+    hash_closure(r, &h, &seen, core->py_func, STR("e:"), 0);
     place.closure = hash_final(&h).lo | 1;
     return place;
 }

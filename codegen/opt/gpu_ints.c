@@ -362,8 +362,9 @@ static IntRange next_round(GpuInts *s, const Rounds *r, Ref next, unsigned *ways
     IntRange by = range_of(s, y);
     if (inst->op == OP_sub) by = negative(by);
     if (!by.known) return unknown();
-    if (r->roots && (inst->op != OP_add || by.lo < 0 || by.hi > MOST_ROOT)) return unknown();
     int64_t high = QN_MIN(r->high, r->high_back), low = QN_MAX(r->low, r->low_back);
+    if (r->roots && (inst->op != OP_add || by.lo < 0 || by.hi > MOST_ROOT || high > MOST_ROOT))
+        return unknown(); /* a way back without a root may have more to add to */
     switch (inst->op) {
     case OP_add:
     case OP_sub:
@@ -561,7 +562,7 @@ static IntRange range_of_growth(GpuInts *s, Ref phi, IntRange start, int32_t loo
     int64_t least, most, high = start.hi;
     if (start.lo < 0 || way_of_factors(s, phi, loop, &least, &most) <= 0) return unknown();
     int64_t rounds = rounds_of(s, loop);
-    for (int64_t i = 0; i < rounds; i++)
+    for (int64_t i = 0; i < rounds && high; i++)
         if (__builtin_mul_overflow(high, most, &high)) return unknown();
     return rounds < 0 ? unknown() : between(start.lo, high);
 }

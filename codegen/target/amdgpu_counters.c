@@ -60,6 +60,8 @@ static bool join(Counter *a, Counter *b) {
     if (a->first != b->first || a->step != b->step || !(is_free(a) || is_free(b))) return false;
     Counter gone = is_free(b) ? *b : *a;
     if (!is_free(b)) *a = *b;
+    LLVMSetNUW(a->next, LLVMGetNUW(a->next) && LLVMGetNUW(gone.next));
+    LLVMSetNSW(a->next, LLVMGetNSW(a->next) && LLVMGetNSW(gone.next));
     LLVMReplaceAllUsesWith(gone.phi, a->phi);
     LLVMInstructionEraseFromParent(gone.phi);
     LLVMInstructionEraseFromParent(gone.next);

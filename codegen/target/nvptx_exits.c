@@ -97,7 +97,7 @@ static void keep_counters(Cg *cg, BB header) {
         LLVMGetInstructionParent(counter) != header)
         return;
     BB exit = LLVMGetSuccessor(end, predicate == LLVMIntNE);
-    if (exit == LLVMGetSuccessor(end, predicate == LLVMIntEQ)) return;
+    if (exit == header || exit == LLVMGetSuccessor(end, predicate == LLVMIntEQ)) return;
     keep_counter(cg, counter, LLVMGetOperand(test, 1), header, exit);
 }
 

@@ -21,7 +21,8 @@ static void position_behind(Cg *cg, Value fn, Value value) {
     LLVMPositionBuilderBefore(cg->b, at);
 }
 
-/* The operand that a number is added to without wrapping, in the sense of the extension; NULL: it is no such sum. */
+/* The operand that a number is added to without wrapping, in the sense of the extension; NULL: it is no such sum. What is unsigned and
+ * above 2^31 is no number below zero. */
 static Value added_to(Value sum, bool is_signed, int64_t *number) {
     bool added = LLVMIsABinaryOperator(sum) && LLVMGetInstructionOpcode(sum) == LLVMAdd &&
                  (is_signed ? LLVMGetNSW(sum) : LLVMGetNUW(sum));
@@ -29,7 +30,7 @@ static Value added_to(Value sum, bool is_signed, int64_t *number) {
                  LLVMGetIsDisjoint(sum);
     if ((!added && !apart) || !LLVMIsAConstantInt(LLVMGetOperand(sum, 1))) return NULL;
     *number = LLVMConstIntGetSExtValue(LLVMGetOperand(sum, 1));
-    return apart && *number < 0 ? NULL : LLVMGetOperand(sum, 0);
+    return (apart || !is_signed) && *number < 0 ? NULL : LLVMGetOperand(sum, 0);
 }
 
 /* -- what cannot be negative ------------------------------------------------------------------------ */
@@ -188,7 +189,7 @@ static void distribute(Cg *cg, Value product) {
     Value by = LLVMGetOperand(product, 1), x;
     int64_t number;
     if (!LLVMIsAConstantInt(by) || !LLVMGetNUW(product) ||
-        !(x = added_to(LLVMGetOperand(product, 0), false, &number)) || number < 0 ||
+        !(x = added_to(LLVMGetOperand(product, 0), false, &number)) ||
         !only_addresses(product, ADDRESS_DEPTH))
         return;
     bool nsw = LLVMGetNSW(product);
@@ -244,8 +245,10 @@ static void drop_unused(Cg *cg, Value fn, Value inst) {
 }
 
 static void simplify(Cg *cg, Value fn, Value inst) {
-    if (LLVMIsABinaryOperator(inst)) distribute(cg, inst);
-    if (LLVMIsAZExtInst(inst) || LLVMIsASExtInst(inst)) widen(cg, fn, inst);
+    if (LLVMIsABinaryOperator(inst))
+        distribute(cg, inst); /* it may be gone */
+    else if (LLVMIsAZExtInst(inst) || LLVMIsASExtInst(inst))
+        widen(cg, fn, inst);
 }
 
 /* Over all instructions; backwards, so that what a step erases has no users left. */

@@ -215,6 +215,19 @@ def test_more_closures_than_a_key_has_places(folder):
     assert len(files(folder)) == 80
 
 
+def test_closures_that_call_each_other(folder):
+    """Ten functions, each of which calls all: there are 10**8 ways of eight steps through them, and each function is asked once."""
+    names = [f"f{k}" for k in range(10)]
+    calls = " + ".join(f"{name}(x - 1)" for name in names)
+    code = "".join(f"    def {name}(x): return {k} if x <= 0 else {calls}\n" for k, name in enumerate(names))
+    space = {}
+    exec(f"def outer():\n{code}    return lambda x: {calls}", space)
+    for again in (0, 1):
+        f = njit(cache=True)(space["outer"]())
+        assert f(1) == 45
+        assert sum(f.stats.cache_hits.values()) == again
+
+
 def test_what_a_closure_calls_may_change(folder):
     """More versions of a global than a key has places: some make room, none is mistaken for another."""
     space = {}
