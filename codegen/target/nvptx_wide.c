@@ -204,7 +204,7 @@ static void distribute(Cg *cg, Value product) {
     LLVMInstructionEraseFromParent(product);
 }
 
-/* The addresses at x - less are numbers before those at x. */
+/* The addresses at x - less are numbers before those at x. Those that stood there are left without users: one may be the next instruction. */
 static void take_out(Cg *cg, Value extended) {
     uint64_t less;
     Value x = taken_from(LLVMGetOperand(extended, 0), &less);
@@ -219,7 +219,6 @@ static void take_out(Cg *cg, Value extended) {
         rest[1] = cg_int(cg->i64, -(int64_t)less);
         Value address = LLVMBuildGEP2(cg->b, type, LLVMGetOperand(user, 0), &rest[0], 1, "");
         LLVMReplaceAllUsesWith(user, LLVMBuildGEP2(cg->b, type, address, &rest[1], 1, ""));
-        LLVMInstructionEraseFromParent(user);
     }
 }
 
@@ -240,7 +239,8 @@ static void take_out_number(Cg *cg, Value fn, Value inst) {
 
 static void drop_unused(Cg *cg, Value fn, Value inst) {
     (void)cg, (void)fn;
-    bool pure = LLVMIsABinaryOperator(inst) || LLVMIsACastInst(inst) || is_least(inst);
+    bool pure = LLVMIsABinaryOperator(inst) || LLVMIsACastInst(inst) ||
+                LLVMIsAGetElementPtrInst(inst) || is_least(inst);
     if (pure && !LLVMGetFirstUse(inst)) LLVMInstructionEraseFromParent(inst);
 }
 
