@@ -48,10 +48,12 @@ static Ref emit_magnitude(Emit *e, Ref v) {
     LibMatch m;
     bool found = lib_match(e->types, name, &type, 1, e->ti->options.target, true, &m);
     assert(found), (void)found;
+    int32_t error = e->error;
+    e->error = NO_BLOCK; /* it does not raise: no edge to a handler around */
     Ref ref = emit1(e, OP_lib, type, v);
+    e->error = error;
     ir_inst(e->out, ref)->u.name = &name;
     ir_inst(e->out, ref)->imm = m.row;
-    ir_inst(e->out, ref)->error = NO_BLOCK;
     return ref;
 }
 

@@ -31,3 +31,33 @@ def test_FLT_07_ints_of_floats_at_the_ends_of_int64(function, kind):
     for x, error in ((math.nan, ValueError), (math.inf, OverflowError), (-math.inf, OverflowError)):
         with pytest.raises(error, match="to integer"):
             compiled_function(kind(x))
+
+
+def caught(a, x):
+    total = 0
+    try:
+        for i in range(len(a)):
+            total += int(a[i])
+        total += int(x)
+    except ValueError:
+        total -= 1
+    except OverflowError:
+        total -= 2
+    return total
+
+
+def never_caught(x):
+    try:
+        whole = int(x)
+    except ZeroDivisionError:
+        whole = -1
+    return whole
+
+
+def test_EXC_int_of_a_float_in_try():
+    compiled = njit(caught)
+    for x in (2.5, -2.0**62, math.nan, math.inf):
+        for end in (1.5, math.nan, -math.inf):
+            a = np.array([3.5, -7.25, end])
+            assert compiled(a, x) == caught(a, x)
+    assert njit(never_caught)(-2.5) == -2
