@@ -872,6 +872,7 @@ static IntRange range_of(GpuInts *s, Ref ref) {
     const Type *type = ir_type(s->func, ref);
     if (!type || !(type_is_int(type) || type->kind == TY_bool)) return unknown();
     if (type->kind != TY_i64) return range_of_type(type);
+    if (ref >= s->n) return unknown();           /* built since */
     if (s->state[ref] == OPEN) return unknown(); /* a cycle that no rule for phis describes */
     if (s->state[ref] == NEW) {
         if (s->depth == MAX_DEPTH) return unknown();

@@ -172,12 +172,21 @@ static bool cut_first(Narrow *s, Ref ref) {
     return false;
 }
 
+/* Of what the last round has built the intervals know nothing: another round asks for it, where a choice is cut of one that was. */
 static void cut_sums(PassContext *ctx, Narrow *s) {
-    for (Ref ref = 1, n = s->func->insts.len; ref < n; ref++) {
-        const Inst *inst = ir_inst(s->func, ref);
-        if (inst->op == OP_lib && inst->type == s->i64 && inst->nargs == 2 && is_choice(s, ref) &&
-            cut_first(s, ref))
-            s->ints = gpu_ints(ctx, s->func);
+    Ref n = s->func->insts.len;
+    Bits done = bits_new(ctx->arena, n);
+    for (bool any = true; any;) {
+        any = false;
+        for (Ref ref = 1; ref < n; ref++) {
+            const Inst *inst = ir_inst(s->func, ref);
+            if (inst->op != OP_lib || inst->type != s->i64 || inst->nargs != 2 ||
+                bits_get(&done, ref) || !is_choice(s, ref) || !cut_first(s, ref))
+                continue;
+            bits_set(&done, ref);
+            any = true;
+        }
+        if (any) s->ints = gpu_ints(ctx, s->func);
     }
 }
 
