@@ -113,7 +113,7 @@ test)
     ctest --test-dir build/test --output-on-failure -j "$jobs"
     say "tests in Python $(version_of "$python")"
     # random programs take two minutes here, and a few seconds under the others
-    QUERN_PROGRAMS=800 QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
+    QUERN_PROGRAMS=800 QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q -n "$jobs" --dist worksteal tests/py
     number=0
     for other in $(others); do
         number=$((number + 1))
@@ -129,7 +129,7 @@ test)
         build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF -DQUERN_WERROR=ON
         ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in drivers serve all
         ln -sfn ../test/fakehip "build/test-$(version_of "$other")/fakehip"
-        QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
+        QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q -n "$jobs" --dist worksteal tests/py
     done
     say "all tests passed"
     ;;
