@@ -44,7 +44,7 @@ static uint64_t least_of(Value v, int depth) {
     if (LLVMIsAZExtInst(v)) return least_of(LLVMGetOperand(v, 0), depth - 1);
     int64_t number;
     Value x = added_to(v, false, &number);
-    if (x) return number < 0 ? 0 : least_of(x, depth - 1) + (uint64_t)number;
+    if (x) return least_of(x, depth - 1) + (uint64_t)number;
     if (!LLVMIsABinaryOperator(v) || !LLVMIsAConstantInt(LLVMGetOperand(v, 1))) return 0;
     uint64_t by = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 1));
     LLVMOpcode op = LLVMGetInstructionOpcode(v);
@@ -102,7 +102,7 @@ static bool counts_from_start(Cg *cg, Value min, Value *index) {
 static Value wide_product(Cg *cg, Value fn, Value index, bool is_signed, unsigned size) {
     char text[64];
     int n = snprintf(text, sizeof text, "mul.wide.%c32 $0, $1, %u;", is_signed ? 's' : 'u', size);
-    static char constraints[] = "=l,r";
+    static const char constraints[] = "=l,r";
     LType type = LLVMFunctionType(cg->i64, &cg->i32, 1, false);
     Value code = LLVMGetInlineAsm(type, text, (size_t)n, constraints, sizeof constraints - 1, false,
                                   false, LLVMInlineAsmDialectATT, false);
