@@ -7,7 +7,7 @@ for each round of its main loop (kernels.py says by what a round is known), or t
 in unseen_nvcc.py, which judge, means alone. Fewer is not always faster, but twice as many is a question.
 
     python benchmarks/gpu_code.py --amd gfx942 gfx1100      beside clang-19 -x hip -O3, which wants no toolkit
-    python benchmarks/gpu_code.py --unseen gfx942 gfx1100   the same for kernels_unseen.py, whose code nobody tunes for
+    python benchmarks/gpu_code.py --unseen gfx942 gfx1100   the same for kernels_unseen.py, of which most were not tuned for
     python benchmarks/gpu_code.py --times                   compile times to a finished code object beside those to PTX
 """
 import argparse
@@ -88,7 +88,8 @@ def amd_functions(assembly):
 
 
 def amd_assembly(function, signature, arch):
-    """As a launch has it, which promises what hip.compile cannot: divisors above zero, one shape for arrays seen as one grid."""
+    """As a launch has it, which promises what hip.compile cannot: divisors above zero, indices not below it, one shape for arrays seen as
+    one grid."""
     options = {**_gpu.compile_options({"launch_bounds": 1024}), "target": 2}
     return _quern.compile_kernel(function, signature, options, arch, True)["asm"]
 

@@ -41,8 +41,8 @@ typedef struct CompileOptions {
     bool lineinfo;        /* PTX: say which line of the program an instruction is of */
     bool no_vector_math;  /* CPU: scalar libm only */
     bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
-    bool
-        any_sign; /* kernels: nobody tests at the launch that ints that something is divided by are above zero */
+    /* kernels: nobody tests at the launch that ints that something is divided by are above zero, and those that are indices not below it */
+    bool any_sign;
     bool any_shape;   /* kernels: nor that arrays seen as one have one shape (opt/alike.c) */
     bool keep_text;   /* fill text_llvm, text_asm ... */
     bool keep_object; /* host code: fill object */

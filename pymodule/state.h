@@ -421,6 +421,7 @@ int py_value_fields(PyObject *cls, PyObject **names);
 bool py_is_value_class(PyObject *cls); /* no exception */
 /* {name: default}, or None where its instances are not made by the decorator's __init__ alone. NULL: exception. */
 PyObject *py_value_defaults(PyObject *cls);
+/* The names of the fields that are given by name alone, a tuple. NULL: exception. */
 PyObject *py_value_keywords(PyObject *cls);
 /* ", a dataclass that is not frozen": for messages. Empty: there is nothing to say. */
 Str py_why_no_value(Arena *arena, PyObject *cls);

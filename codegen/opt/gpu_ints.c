@@ -453,7 +453,8 @@ static IntRange start_of(GpuInts *s, Ref phi, int32_t loop) {
     return start;
 }
 
-/* By which constant each round multiplies the phi, or divides it (negative). 0: by none, or by several; *least and *most are their sizes. */
+/* 1: each round multiplies the phi by a constant, -1: it divides it by one, 0: neither. *least and *most of these constants: ways back may
+ * have several. */
 static int way_of_factors(GpuInts *s, Ref phi, int32_t loop, int64_t *least, int64_t *most) {
     const Block *block = &s->func->blocks.items[ir_inst(s->func, phi)->block];
     int way = 0;

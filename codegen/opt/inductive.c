@@ -830,8 +830,7 @@ static bool by_any(Proof *p, Goal goal, int32_t block) {
 static bool prove(Proof *p, Goal goal, int32_t block) {
     int64_t k, c;
     bool narrow = is_narrow(p->func, goal.value);
-    if (!is_i64(p->func, goal.value) && !narrow) return false;
-    if (p->depth >= MAX_DEPTH || --p->fuel < 0) return false;
+    if (!is_compared(p->func, goal.value) || p->depth >= MAX_DEPTH || --p->fuel < 0) return false;
     if (goal.symbol && number(p->func, goal.symbol, &k)) {
         if (__builtin_add_overflow(goal.k, k, &goal.k)) return false;
         goal.symbol = NO_REF;

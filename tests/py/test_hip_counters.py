@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from quern import cuda, float32, float64, hip, int32, types, void
+from test_hip_offsets import run_in_cpython
+from test_hip_walks import loops
 
 
 def rows(a, b, starts, out):
@@ -96,13 +98,6 @@ def from_zero(a, b, starts, out):
 KERNELS = [rows, until, one_at_least, by_two, from_below, down, asked_for, nested, from_zero]
 
 
-def run_in_cpython(kernel, thread, args):
-    class cuda:
-        grid = staticmethod(lambda axes: thread)
-
-    type(kernel)(kernel.__code__, {"cuda": cuda})(*args)
-
-
 @pytest.mark.parametrize("kinds", ["f4f4", "f8f4", "u1i2", "i8i8"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
 def test_rounds_are_those_of_cpython(device, kernel, kinds):
@@ -121,20 +116,6 @@ def test_rounds_are_those_of_cpython(device, kernel, kinds):
         np.testing.assert_array_equal(out, wanted, err_msg=f"{kernel.__name__}, {seed}")
 
 
-def innermost(asm):
-    found, labels, lines = [], {}, []
-    for line in asm.splitlines():
-        line = line.split(";")[0].rstrip()
-        if label := re.match(r"(\.LBB\w+):", line):
-            labels[label.group(1)] = len(lines)
-        elif re.match(r"\t[a-z]\w+", line):
-            lines.append(line)
-            branch = re.match(r"\ts_c?branch\w*\s+(\.LBB\w+)", line)
-            if branch and branch.group(1) in labels:
-                found.append(lines[labels[branch.group(1)]:])
-    return found
-
-
 def both(a, b, starts, out):
     i = cuda.grid(1)
     if i < out.shape[0]:
@@ -150,5 +131,5 @@ def both(a, b, starts, out):
 def test_one_sum_is_left(arch, other, sums):
     line = lambda kind: types.Array(kind, 1, "C")
     asm = hip.compile(both, void(line(float32), line(other), line(int32), line(float32)), arch=arch).asm
-    counted = [len(re.findall(r"v_(?:dual_)?add_(?:nc_)?u32", " ".join(loop))) for loop in innermost(asm)]
+    counted = [len(re.findall(r"v_(?:dual_)?add_(?:nc_)?u32", " ".join(loop))) for loop in loops(asm)]
     assert min(counted) == sums, asm
