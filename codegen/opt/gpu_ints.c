@@ -57,6 +57,15 @@ static IntRange sum(IntRange a, IntRange b) {
     return r;
 }
 
+/* Half of it may be known: min(x, 9) of any x. */
+static IntRange all_ints(void) {
+    return between(INT64_MIN, INT64_MAX);
+}
+
+static bool is_half_known(IntRange r) {
+    return r.known && (r.lo == INT64_MIN || r.hi == INT64_MAX);
+}
+
 static IntRange negative(IntRange r) {
     return r.known && r.lo > INT64_MIN ? between(-r.hi, -r.lo) : unknown();
 }
@@ -248,9 +257,10 @@ static IntRange limited(IntRange r, int64_t low, int64_t high) {
 static IntRange range_on_edge(GpuInts *s, Ref value, int32_t from, int32_t to) {
     int64_t low, high, k;
     IntRange r = range_of(s, value);
-    if (!r.known || opt_const_int(s->func, value, &k) || s->cfg.rpo_number[from] < 0) return r;
+    if (opt_const_int(s->func, value, &k) || s->cfg.rpo_number[from] < 0) return r;
     limits_of_edge(s, value, from, to, &low, &high);
-    return limited(r, low, high);
+    if (!r.known && low == INT64_MIN && high == INT64_MAX) return r;
+    return limited(r.known ? r : all_ints(), low, high);
 }
 
 enum { MOST_ROOT = 1 << 30 };
@@ -609,6 +619,7 @@ static IntRange after_a_round(GpuInts *s, Ref phi, IntRange assumed, IntRange st
 static IntRange range_by_assumption(GpuInts *s, Ref phi, IntRange start, int32_t loop) {
     enum { ROUNDS = 3 };
     IntRange assumed = start, words = between(0, UINT32_MAX);
+    if (is_half_known(start)) return unknown();
     for (int i = 0; i < ROUNDS && s->tries > 0; i++) {
         IntRange next = after_a_round(s, phi, assumed, start, loop);
         if (covers(assumed, next)) return assumed;
@@ -794,7 +805,7 @@ static IntRange range_of_lib(GpuInts *s, Ref ref) {
     if (which != GEN_min && which != GEN_max) return all;
     for (int32_t k = 0; k < ir_inst(s->func, ref)->nargs; k++) {
         IntRange r = range_of(s, ir_arg(s->func, ref, k));
-        if (!r.known) return unknown();
+        if (!r.known) r = all_ints();
         if (k == 0)
             all = r;
         else if (which == GEN_min)
@@ -802,7 +813,7 @@ static IntRange range_of_lib(GpuInts *s, Ref ref) {
         else
             all = between(QN_MAX(all.lo, r.lo), QN_MAX(all.hi, r.hi));
     }
-    return all;
+    return all.lo == INT64_MIN && all.hi == INT64_MAX ? unknown() : all;
 }
 
 /* Of range(start, stop, step). */
@@ -895,6 +906,13 @@ static IntRange range_of(GpuInts *s, Ref ref) {
 IntRange gpu_int_range(GpuInts *s, Ref ref) {
     s->params = 0;
     IntRange range = range_of(s, ref);
+    range.params = s->params;
+    return range;
+}
+
+IntRange gpu_int_range_at(GpuInts *s, Ref ref, int32_t block, int32_t to) {
+    s->params = 0;
+    IntRange range = range_on_edge(s, ref, block, to);
     range.params = s->params;
     return range;
 }

@@ -20,6 +20,8 @@ typedef struct GpuInts GpuInts;
 /* NULL: the function is not of a kernel's fast variant for a GPU. */
 GpuInts *gpu_ints(PassContext *ctx, Func *func);
 IntRange gpu_int_range(GpuInts *s, Ref ref);
+/* At the start of the block, or (`to` is one) on the edge block -> to: the tests that lead there count. */
+IntRange gpu_int_range_at(GpuInts *s, Ref ref, int32_t block, int32_t to);
 ParamSigns gpu_int_signs(const GpuInts *s);
 bool gpu_int_fits(IntRange range); /* into an int32 */
 

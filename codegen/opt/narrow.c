@@ -7,6 +7,7 @@
  * cost nothing (the low half of a register, a sign extension inside an address). */
 #include "codegen/opt/gpu_ints.h"
 #include "codegen/opt/retype.h"
+#include "codegen/opt/saturate.h"
 
 typedef struct Narrow {
     Func *func;
@@ -196,6 +197,7 @@ void opt_narrow(PassContext *ctx, Func *func) {
                 .i64 = type_scalar(ctx->module->types, TY_i64),
                 .checks = has_checks(func)};
     if (!s.ints) return;
+    if (!s.checks && opt_saturate(ctx, func, s.ints, &s.asked)) s.ints = gpu_ints(ctx, func);
     cut_sums(ctx, &s);
     int32_t n = func->insts.len;
     unwrap(ctx, &s, n);

@@ -45,6 +45,10 @@ TgValue amdgpu_snippet(Cg *cg, const char *name, const char *text, TgValue *args
 
 void amdgpu_join_addresses(Cg *cg);
 
+/* -- amdgpu_convert.c: ints of floats. Erases the instruction where others stand for it. -- */
+
+void amdgpu_convert(Cg *cg, TgValue inst);
+
 /* -- amdgpu_offsets.c: addresses of elements as the instructions add them -- */
 
 void amdgpu_use_offsets(Cg *cg);

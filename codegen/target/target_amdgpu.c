@@ -188,42 +188,6 @@ static bool is_lost(Value inst) {
            !(LLVMGetFastMathFlags(inst) & LLVMFastMathNoSignedZeros);
 }
 
-/* To an int of 32 bits AMD's conversions saturate, and make 0 of NaN, as ours do; LLVM 19 writes six instructions round them all the same.
- * So the plain conversion stands for them, behind the passes that could take it at its word, and frozen. What selection would do to one
- * is to look through a conversion from an int in front of it, hence the list. */
-static bool saturates(Cg *cg, Value inst) {
-    if (!LLVMIsACallInst(inst) || LLVMTypeOf(inst) != cg->i32) return false;
-    Value fn = LLVMGetCalledValue(inst);
-    if (!LLVMIsAFunction(fn) || !LLVMGetIntrinsicID(fn)) return false;
-    const char *name = LLVMGetValueName(fn);
-    if (strncmp(name, "llvm.fptosi.sat.", 16) != 0 && strncmp(name, "llvm.fptoui.sat.", 16) != 0)
-        return false;
-    Value from = LLVMGetOperand(inst, 0);
-    if (LLVMTypeOf(from) != cg->f32 && LLVMTypeOf(from) != cg->f64) return false;
-    if (LLVMIsAArgument(from)) return true;
-    switch (LLVMIsAInstruction(from) ? LLVMGetInstructionOpcode(from) : LLVMRet) {
-    case LLVMFAdd:
-    case LLVMFSub:
-    case LLVMFMul:
-    case LLVMFDiv:
-    case LLVMFNeg:
-    case LLVMCall:
-    case LLVMLoad: return true;
-    default: return false;
-    }
-}
-
-static void convert_plainly(Cg *cg, Value inst) {
-    Value from = LLVMGetOperand(inst, 0);
-    const char *name = LLVMGetValueName(LLVMGetCalledValue(inst));
-    LLVMPositionBuilderBefore(cg->b, inst);
-    Value plain = strncmp(name, "llvm.fptosi.", 12) == 0
-                      ? LLVMBuildFPToSI(cg->b, from, cg->i32, "")
-                      : LLVMBuildFPToUI(cg->b, from, cg->i32, "");
-    LLVMReplaceAllUsesWith(inst, LLVMBuildFreeze(cg->b, plain, ""));
-    LLVMInstructionEraseFromParent(inst);
-}
-
 /* What LLVM 19 selects wrongly or badly. */
 static void prepare_selection(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
@@ -232,8 +196,8 @@ static void prepare_selection(Cg *cg) {
                 next = LLVMGetNextInstruction(inst);
                 if (is_lost(inst))
                     keep_subtraction(cg, inst);
-                else if (cg->options->opt_level > 0 && saturates(cg, inst))
-                    convert_plainly(cg, inst);
+                else if (cg->options->opt_level > 0)
+                    amdgpu_convert(cg, inst);
             }
 }
 
