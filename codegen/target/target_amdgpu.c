@@ -188,6 +188,38 @@ static bool is_lost(Value inst) {
            !(LLVMGetFastMathFlags(inst) & LLVMFastMathNoSignedZeros);
 }
 
+/* Has the value of 64 bits only ones in its low half, or (`high`) its high one? Sees what is left of constants that are chosen. */
+static bool has_ones(Value v, bool high, int depth) {
+    if (LLVMIsAConstantInt(v)) {
+        uint64_t bits = LLVMConstIntGetZExtValue(v);
+        return (high ? bits >> 32 : bits & UINT32_MAX) == UINT32_MAX;
+    }
+    if (depth == 0 || !LLVMIsASelectInst(v)) return false;
+    return has_ones(LLVMGetOperand(v, 1), high, depth - 1) &&
+           has_ones(LLVMGetOperand(v, 2), high, depth - 1);
+}
+
+/* x | -1 of 32 bits is taken for x by LLVM 19, where it finds out so late that it is one: of a choice between -6 and -7, whose high half is no
+ * choice. The half is a constant then, from the start. */
+static void keep_ones(Cg *cg, Value inst) {
+    enum { DEPTH = 4 };
+    if (LLVMTypeOf(inst) != cg->i64) return;
+    for (int k = 0; k < 4; k++) {
+        Value chosen = LLVMGetOperand(inst, k / 2);
+        bool high = k % 2;
+        if (LLVMIsAConstantInt(chosen) || !has_ones(chosen, high, DEPTH)) continue;
+        Value rest = LLVMConstInt(cg->i64, high ? UINT32_MAX : UINT64_MAX << 32, false);
+        LLVMPositionBuilderBefore(cg->b, inst);
+        for (unsigned i = 0; i < 2; i++)
+            LLVMSetOperand(inst, i, LLVMBuildAnd(cg->b, LLVMGetOperand(inst, i), rest, ""));
+        LLVMPositionBuilderBefore(cg->b, LLVMGetNextInstruction(inst));
+        Value whole = LLVMBuildOr(cg->b, inst, LLVMConstNot(rest), "");
+        LLVMReplaceAllUsesWith(inst, whole);
+        LLVMSetOperand(whole, 0, inst);
+        return;
+    }
+}
+
 /* What LLVM 19 selects wrongly or badly. */
 static void prepare_selection(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
@@ -196,6 +228,8 @@ static void prepare_selection(Cg *cg) {
                 next = LLVMGetNextInstruction(inst);
                 if (is_lost(inst))
                     keep_subtraction(cg, inst);
+                else if (LLVMGetInstructionOpcode(inst) == LLVMOr)
+                    keep_ones(cg, inst);
                 else if (cg->options->opt_level > 0)
                     amdgpu_convert(cg, inst);
             }

@@ -225,3 +225,25 @@ def test_floats_that_no_int_of_32_bits_holds_end_at_its_ends(device, dtype):
     assert signed.tolist() == cut(x, -2**31, 2**31 - 1)
     assert unsigned.tolist() == cut(x, 0, 2**32 - 1)
     assert back.tolist() == cut(a.astype(np.float64), -2**31, 2**31 - 1)
+
+
+@pytest.mark.parametrize("n", [-5, 1, 13])
+def test_JIT_11_bits_of_chosen_numbers(device, n):
+    """Halves of 64 bits that are all ones whichever number is chosen; LLVM 19 lost them."""
+    @cuda.jit
+    def kernel(n, x, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            bit = 4 if n > 0 and x[i] < 3 else 0
+            out[i, 0] = (-6 if n == 13 else -7) | bit
+            out[i, 1] = bit | (-6 if n == 13 else -7 if n == 1 else -14)
+            out[i, 2] = (0x1FFFFFFFF if n == 13 else 0x4FFFFFFFF) | bit << 33
+            out[i, 3] = (-6 if x[i] < 5 else -7) | bit
+
+    x = np.arange(8)
+    out = np.zeros((x.size, 4), np.int64)
+    kernel[1, 32](n, x, out)
+    for v, got in zip(x, out.tolist(), strict=True):
+        bit = 4 if n > 0 and v < 3 else 0
+        chosen = -6 if n == 13 else -7
+        assert got == [chosen | bit, (chosen if n > 0 else -14) | bit, (0x1FFFFFFFF if n == 13 else 0x4FFFFFFFF) | bit << 33, (-6 if v < 5 else -7) | bit]

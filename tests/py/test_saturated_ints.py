@@ -1,7 +1,10 @@
 """Ints that kernels make of floats are int32 where nobody sees the difference (codegen/opt/saturate.c): whatever the float, what comes out is
 that of an int64 that saturates."""
 import builtins
+import inspect
 import math
+import os
+import random
 import re
 import types
 
@@ -62,7 +65,7 @@ def sums_as_indices(x, y, n, t):
 def sums_compared(x, y, n, t):
     k = int(x) + 1
     m = int(y) - n
-    return (k < n) + 2 * (m > 5) + 4 * (min(k, n) == k)
+    return (k < n) + 2 * (m > 5)
 
 
 def from_the_end(x, y, n, t):
@@ -117,22 +120,26 @@ def saturated(v):
 def spoken(body):
     """The body as CPython runs it, with ints of floats as they are in kernels: they saturate, and their sums wrap."""
     def rounding(how):
-        return lambda v: saturated(how(v)) if isinstance(v, float) and math.isfinite(v) else saturated(v)
-    names = {"int": rounding(math.trunc), "round": rounding(round), "math": types.SimpleNamespace(floor=rounding(math.floor), ceil=rounding(math.ceil))}
+        return lambda v: saturated(how(float(v)) if math.isfinite(v) else v)
+    names = {"int": rounding(math.trunc), "round": rounding(round), "np": np,
+             "math": types.SimpleNamespace(floor=rounding(math.floor), ceil=rounding(math.ceil))}
     return types.FunctionType(body.__code__, {**vars(builtins), **names})
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
-def test_FLT_07_ints_of_floats_in_kernels(device, body, kind):
-    inner = cuda.jit(device=True)(body)
+KERNEL = """def kernel(xs, ys, n, t, out):
+    at = cuda.grid(1)
+    if at < out.shape[0]:
+        x, y = xs[at], ys[at]
+"""
 
-    @cuda.jit
-    def kernel(x, y, n, t, out):
-        i = cuda.grid(1)
-        if i < out.shape[0]:
-            out[i] = inner(x[i], y[i], n, t)
 
+def check(source, kind):
+    """The body is the kernel's own: what the launch promises of n counts."""
+    names = {"math": math, "np": np, "cuda": cuda}
+    exec(source, names)
+    head, *lines = source.rstrip().splitlines()
+    exec(KERNEL + "\n".join("    " + re.sub(r"return (.*)", r"out[at] = \1; return", line) for line in lines), names)
+    body, kernel = names[re.match(r"def (\w+)", head).group(1)], cuda.jit(names["kernel"])
     with np.errstate(over="ignore"):
         x = np.array(EDGES, kind)
     y = np.array([3.0, 11.0, 2.0**33, -math.inf, math.nan, 12.0, -2.0**31, 2.0**31 - 1], kind)
@@ -140,10 +147,16 @@ def test_FLT_07_ints_of_floats_in_kernels(device, body, kind):
     t = np.arange(N) * 7 % 31 - 4
     out = np.zeros(x.size, np.int64)
     kernel[(x.size + 63) // 64, 64](x, y, N, t, out)
-    with np.errstate(over="ignore"):
-        want = [spoken(body)(a, b, N, t.tolist()) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    with np.errstate(all="ignore"):
+        want = [spoken(body)(a, b, N, t) for a, b in zip(x, y, strict=True)]
     wrong = [(a, b, got, w) for a, b, got, w in zip(x, y, out.tolist(), want, strict=True) if got != w]
     assert not wrong
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
+def test_FLT_07_ints_of_floats_in_kernels(device, body, kind):
+    check(inspect.getsource(body), kind)
 
 
 @pytest.mark.parametrize("to", [np.int8, np.uint16, np.int32, np.uint32])
@@ -197,3 +210,64 @@ def test_nothing_of_these_is_computed_in_64_bits():
 def test_an_int_of_which_more_is_seen_stays_as_wide_as_it_is():
     ptx, _ = cuda.compile_ptx(kept, SIGNATURE)
     assert "cvt.rzi.s64.f32" in ptx
+
+
+class Bodies:
+    """Random bodies: ints of floats that are cut, compared, chosen, added to, kept, used as indices where they are ones."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.names = ["n", "n - 1", "5", "-3", "127"]
+        self.lines = []
+
+    def name(self):
+        return self.random.choice(self.names)
+
+    def value(self):
+        r = self.random
+        k, m = self.name(), self.name()
+        return r.choice([f"int({r.choice('xy')})", f"math.floor({r.choice('xy')} * {r.choice(['2.0', '0.25', 'x'])})", f"round({r.choice('xy')})",
+                         f"min({k}, {m})", f"max({k}, {m})", f"min(max({k}, {m}), {self.name()})", f"{k} + {m}", f"{k} - {m}", f"{k} * {m}",
+                         f"{k} if {self.test()} else {m}", f"t[{k}] if 0 <= {k} < n else {m}", f"t[{k}] if -n <= {k} and {k} < n else {k}"])
+
+    def test(self):
+        r = self.random
+        limit = r.choice([self.name(), "2147483647", "-2147483648", "2147483646", "-2147483647", "0", "n * 2147483000"])
+        return f"{self.name()} {r.choice(['<', '<=', '>', '>=', '==', '!='])} {limit}"
+
+    def statement(self, indent, depth):
+        r = self.random
+        kind = r.randrange(8) if depth < 2 else 7
+        if kind == 0:
+            self.lines.append(f"{indent}if {self.test()}{r.choice(['', f' and {self.test()}', f' or {self.test()}'])}:")
+            known = list(self.names)
+            self.statement(indent + "    ", depth + 1)
+            self.names = known
+        elif kind == 1:
+            self.lines.append(f"{indent}for i in range({r.randrange(1, 4)}):")
+            known = list(self.names)
+            self.statement(indent + "    ", depth + 1)
+            self.names = known
+        else:
+            new = [k for k in "abcdef" if k in self.names] if depth else list("abcdef")
+            if not new:
+                self.lines.append(f"{indent}pass")
+                return
+            target = r.choice(new)
+            self.lines.append(f"{indent}{target} = {self.value()}")
+            self.names.append(target)
+
+    def source(self):
+        for _ in range(self.random.randrange(3, 9)):
+            self.statement("    ", 0)
+        results = [f"({self.test()}) * {2**i}" for i in range(4)]
+        kept = self.random.choice(["0", "0", self.name(), f"min(max({self.name()}, -9), 99)", f"np.int64(np.int32({self.name()}))"])
+        return "def body(x, y, n, t):\n" + "\n".join(self.lines) + f"\n    return {' + '.join(results)} + {kept}\n"
+
+
+ROUNDS = int(os.environ.get("QUERN_PROGRAMS", "30"))
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(ROUNDS)])
+def test_random_bodies(device, seed):
+    check(Bodies(seed).source(), np.float32 if seed % 3 else np.float64)
