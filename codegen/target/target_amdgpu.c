@@ -29,7 +29,7 @@ enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT 
     "simplifycfg,correlated-propagation,simplifycfg,reassociate,"                                  \
     "loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate,licm,"                               \
     "simple-loop-unswitch<nontrivial>),simplifycfg,loop(loop-deletion),gvn,"                       \
-    "loop(loop-unroll-full),sroa,early-cse<memssa>,dse,adce,loop-mssa(licm),"                      \
+    "loop(loop-unroll-full),sroa,early-cse<memssa>,dse,bdce,adce,loop-mssa(licm),"                 \
     "simplifycfg<hoist-common-insts;sink-common-insts>,%sloop-unroll<O3>,infer-alignment,"         \
     "instcombine<no-verify-fixpoint>,loop-mssa(licm),div-rem-pairs,"                               \
     "simplifycfg<speculate-unpredictables>),amdgpu-attributor,globaldce,"                          \
