@@ -412,6 +412,7 @@ typedef struct Artifact {
         usage; /* ARG_READ | ARG_WRITTEN of its arrays together | ARG_SMALL, one for each parameter; NULL: unknown */
     ValueLayout result;
     bool resumes; /* it makes generators, which give `resumed` */
+    bool alone;   /* ENTRY_HOST: nothing in the code asks for its context, which may be NULL */
     ValueLayout resumed;
     int32_t nkernel_params;
     const KernelParam *kernel_params;

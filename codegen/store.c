@@ -287,6 +287,7 @@ static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
     a->params = params;
     code_layout(c, names, &a->result, 0);
     code_bool(c, &a->resumes);
+    code_bool(c, &a->alone);
     if (a->resumes) code_layout(c, names, &a->resumed, 0);
     if (!c->out && !c->why) artifact_name_exceptions(a);
     int32_t nusage = a->usage ? a->nparams : 0;

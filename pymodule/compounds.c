@@ -6,6 +6,7 @@
 static void compound_free(Compound *c) {
     if (!c) return;
     PyObject *weak = c->weak, *cls = weak ? NULL : c->cls;
+    py_walkable_free(atomic_load(&c->walkable));
     PyMem_Free(c);
     Py_XDECREF(weak);
     Py_XDECREF(cls);

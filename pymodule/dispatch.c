@@ -69,6 +69,12 @@ static bool is_of_numbers(const ValueLayout *result) {
     return numbers;
 }
 
+/* As box_plain in jitfunc.c has it. */
+static bool is_plain(const ValueLayout *result) {
+    return result->kind == TY_i64 || result->kind == TY_f64 || result->kind == TY_bool ||
+           result->kind == TY_none;
+}
+
 /* Plans for calling the artifact with arguments of the spec's keys. */
 bool py_spec_plan(JitCore *core, Spec *spec) {
     Artifact *artifact = spec->artifact;
@@ -86,6 +92,9 @@ bool py_spec_plan(JitCore *core, Spec *spec) {
         spec->entry && spec->frame_size <= FRAME_STACK && !spec->objects && !spec->random;
     spec->on_stack = spec->direct && spec->placed;
     spec->numbers = is_of_numbers(&artifact->result);
+    spec->alone = spec->placed && artifact->alone && (spec->numbers || is_plain(&artifact->result));
+    spec->getter = spec->alone && spec->direct && spec->nargs == 1 &&
+                   spec->plans[0].op == UB_SHARED && artifact->result.size <= GETTER_RESULT;
     return true;
 }
 

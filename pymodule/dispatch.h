@@ -77,6 +77,7 @@ typedef struct Plan {
 /* Bytes of a frame on the stack: of most calls, and of those with more arguments (32 arrays of 13
  * dimensions); still larger ones come from the heap. */
 enum { FRAME_STACK = 1024, FRAME_LARGE = 8192 };
+enum { GETTER_RESULT = 128 }; /* bytes of the result of a getter that is called without a frame */
 
 typedef struct Spec {
     int32_t refs; /* the table's, and those who hold it: under the GIL */
@@ -86,7 +87,9 @@ typedef struct Spec {
     bool on_stack; /* direct, and its frame fits FRAME_STACK */
     bool
         placed; /* there is code to call, and its frame fits FRAME_STACK, once arguments are in their places */
-    bool numbers;    /* the result is a tuple of ints and floats */
+    bool numbers; /* the result is a tuple of ints and floats */
+    bool alone; /* the code needs no context, and no code of others runs when its result is boxed */
+    bool getter;     /* likewise, and its one argument is an object that Python shares */
     PyObject *tuple; /* the last such result, or NULL */
     bool declared;   /* made for a signature the user wrote */
     bool wraps;      /* its plans do */

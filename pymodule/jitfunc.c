@@ -7,6 +7,7 @@
 #include "codegen/support.h"
 #include "frontend/base/os.h"
 #include "pymodule/dispatch.h"
+#include "pymodule/shared.h"
 #include "runtime/runtime.h"
 #include <time.h>
 #include <unistd.h>
@@ -309,8 +310,37 @@ int py_run_resumed(PyObject *dispatcher, Spec *spec, char *memory) {
     return status;
 }
 
+/* What most calls give, without code of others; *plain: it is of these. */
+__attribute__((always_inline)) static inline PyObject *box_plain(Spec *spec, const char *result,
+                                                                 bool *plain) {
+    *plain = true;
+    switch (spec->artifact->result.kind) {
+    case TY_i64: return PyLong_FromLongLong(*(const int64_t *)result);
+    case TY_f64: return PyFloat_FromDouble(*(const double *)result);
+    case TY_bool: return PyBool_FromLong(*(const uint8_t *)result & 1);
+    case TY_none: return Py_NewRef(spec->nothing);
+    default: break;
+    }
+    *plain = spec->numbers;
+    return spec->numbers ? box_numbers(spec, result) : NULL;
+}
+
+/* Code that needs no context does not end early and gives no turn to anybody: no more than the call is left. */
+__attribute__((always_inline)) static inline PyObject *
+run_alone(Dispatcher *d, Spec *spec, bool shared, void **args, char *result) {
+    ModState *state = d->core.state;
+    bool plain, drops = spec->drops;
+    if (shared && !enter_exclusive(state, spec)) return NULL;
+    spec->entry(NULL, args, result);
+    state->exclusive -= shared;
+    PyObject *boxed = box_plain(spec, result, &plain);
+    return drops ? drop_owned(state, boxed) : boxed;
+}
+
 __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *spec,
                                                            char *memory) {
+    if (spec->alone && !d->nogil)
+        return run_alone(d, spec, spec->shared, (void **)memory, memory + spec->result_offset);
     ModState *state = d->core.state;
     CallFrame frame = {.state = state, .spec = spec, .runs = spec, .exclusive = spec->shared};
     CallContext ctx;
@@ -326,16 +356,10 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     if (QN_UNLIKELY(status | (drops && has_dropped(d->core.state)) | (frame.runs != spec) |
                     (ctx.kept != NULL) | (ctx.texts != NULL)))
         return finish(d, spec, &ctx, status, result, frame.runs != spec);
-    switch (spec->artifact->result.kind) {
-    case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
-    case TY_f64: return PyFloat_FromDouble(*(double *)result);
-    case TY_none: return Py_NewRef(spec->nothing);
-    case TY_TUPLE:
-        if (spec->numbers) return box_numbers(spec, result);
-        break;
-    default: break;
-    }
-    PyObject *boxed = box_held(d, spec, &ctx, result);
+    bool plain;
+    PyObject *boxed = box_plain(spec, result, &plain);
+    if (QN_LIKELY(plain)) return boxed;
+    boxed = box_held(d, spec, &ctx, result);
     return drops ? drop_owned(d->core.state, boxed) : boxed;
 }
 
@@ -572,8 +596,17 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     return call_slow(d, args, nargsf, kwnames);
 }
 
-PyObject *py_call_dispatcher(PyObject *self, PyObject *arg) {
-    PyObject *args[] = {NULL, arg};
+PyObject *py_call_getter(PyObject *self, PyObject *instance) {
+    Dispatcher *d = (Dispatcher *)self;
+    const SharedObject *s = (const SharedObject *)instance;
+    Spec *spec = atomic_load_explicit(&d->core.last, memory_order_acquire);
+    if (QN_LIKELY(spec && spec->getter && spec->plans[0].key == s->key && !d->nogil)) {
+        _Alignas(16) char result[GETTER_RESULT];
+        ObjectHeader *object = s->object;
+        void *args[] = {&object};
+        return run_alone(d, spec, true, args, result);
+    }
+    PyObject *args[] = {NULL, instance};
     return dispatcher_vectorcall(self, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 }
 

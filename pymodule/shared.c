@@ -239,14 +239,9 @@ static PyObject *get_type_text(PyObject *self, void *unused) {
     return s->key ? py_key_text(s->state, s->key, true) : Py_NewRef(Py_None);
 }
 
-/* Of a container: its first field. */
-static int64_t size_of(const SharedObject *s) {
-    return s->object ? ((const ListObject *)s->object)->length : 0;
-}
-
 static PyObject *get_size(PyObject *self, void *unused) {
     (void)unused;
-    return PyLong_FromLongLong(size_of((const SharedObject *)self));
+    return PyLong_FromLongLong(py_size_of((const SharedObject *)self));
 }
 
 static PyGetSetDef shared_getset[] = {
@@ -530,7 +525,7 @@ static PyObject *compiled_getter(const ModState *state, const AttributeEntry *en
     PyObject *getter = *(PyObject **)((char *)entry->what + entry->offset);
     if (!getter || !Py_IS_TYPE(getter, state->dispatcher_type)) return NULL;
     Py_INCREF(getter); /* the property may let go of it meanwhile */
-    PyObject *value = py_call_dispatcher(getter, self);
+    PyObject *value = py_call_getter(getter, self);
     Py_DECREF(getter);
     return value;
 }
@@ -573,94 +568,11 @@ PyType_Spec py_instance_spec = {
     .slots = instance_slots,
 };
 
-/* -- iteration ------------------------------------------------------------------------------------------------ */
-
-/* Over what was in a container when it began; RuntimeError when something has come or gone. */
-typedef struct Walk {
-    PyObject_HEAD SharedObject *container;
-    PyObject *items; /* an iterator */
-    int64_t size;
-} Walk;
-
-static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *container, *items;
-    if (kwargs || !PyArg_ParseTuple(args, "OO", &container, &items)) return NULL;
-    ModState *state = py_state_of_type(type);
-    if (!state) return NULL;
-    if (!py_is_shared(state, container))
-        return PyErr_SetString(PyExc_TypeError, "that is no typed container"), NULL;
-    PyObject *iterator = PyObject_GetIter(items);
-    Walk *walk = iterator ? (Walk *)type->tp_alloc(type, 0) : NULL;
-    if (!walk) return Py_XDECREF(iterator), NULL;
-    walk->container = (SharedObject *)Py_NewRef(container);
-    walk->items = iterator;
-    walk->size = size_of(walk->container);
-    return (PyObject *)walk;
-}
-
-static int walk_traverse(PyObject *self, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((Walk *)self)->container);
-    Py_VISIT(((Walk *)self)->items);
-    return 0;
-}
-
-static int walk_clear(PyObject *self) {
-    Py_CLEAR(((Walk *)self)->items);
-    Py_CLEAR(((Walk *)self)->container);
-    return 0;
-}
-
-static void walk_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    walk_clear(self);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-/* CPython's "dict changed size during iteration", with the name of the class. */
-static PyObject *changed_size(const SharedObject *container) {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(container), "__name__");
-    PyObject *lower = name ? PyObject_CallMethod(name, "lower", NULL) : NULL;
-    if (lower) PyErr_Format(PyExc_RuntimeError, "%U changed size during iteration", lower);
-    Py_XDECREF(name);
-    Py_XDECREF(lower);
-    return NULL;
-}
-
-static PyObject *walk_next(PyObject *self) {
-    Walk *walk = (Walk *)self;
-    PyObject *item = walk->items ? Py_TYPE(walk->items)->tp_iternext(walk->items) : NULL;
-    if (item && QN_UNLIKELY(size_of(walk->container) != walk->size)) {
-        Py_DECREF(item);
-        return changed_size(walk->container);
-    }
-    return item;
-}
-
-static PyType_Slot walk_slots[] = {
-    {Py_tp_doc, "Walk(container, items): an iterator over items of a typed container."},
-    {Py_tp_new, walk_new},
-    {Py_tp_dealloc, walk_dealloc},
-    {Py_tp_traverse, walk_traverse},
-    {Py_tp_clear, walk_clear},
-    {Py_tp_iter, PyObject_SelfIter},
-    {Py_tp_iternext, walk_next},
-    {0, NULL},
-};
-
-PyType_Spec py_walk_spec = {
-    .name = "quern._quern.Walk",
-    .basicsize = sizeof(Walk),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .slots = walk_slots,
-};
-
 /* -- the base ------------------------------------------------------------------------------------------------ */
 
 static PyMethodDef shared_methods[] = {
     {"_become", shared_become, METH_VARARGS, NULL},
+    {"_walk", (PyCFunction)(void (*)(void))py_walk, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -18,4 +18,9 @@ static inline bool py_is_shared(const ModState *state, PyObject *o) {
     return PyObject_TypeCheck(o, state->shared_type);
 }
 
+/* Of a container: its first field. */
+static inline int64_t py_size_of(const SharedObject *s) {
+    return s->object ? ((const ListObject *)s->object)->length : 0;
+}
+
 #endif

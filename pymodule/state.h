@@ -57,11 +57,13 @@ enum { MAX_ARGS = 10000, MAX_TUPLE = 10000, FEW_ARGS = 32, MAX_NESTING = 32, MAX
  * None: an optional, which only fields and elements are. Items of the class of functions: one of these functions, as an element. No class and no object is kept: when it dies, its key, the keys of
  * tuples that it stands in, and their specialisations go. */
 enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3, KEY_TIME = -4, KEY_LITERAL = -5 };
+typedef struct Walkable Walkable;
 typedef struct Compound {
     int32_t nitems;
     PyObject *cls;
     PyObject *weak; /* a weak reference to cls; NULL for objects that have none: they are kept */
     bool dead;      /* cls is gone, or that of an item: nothing is found under this key */
+    _Atomic(Walkable *) walkable; /* walks.c: of a typed dict or set that was walked, or NULL */
     TypeKey items[];
 } Compound;
 
@@ -476,7 +478,13 @@ void py_set_interrupted(void); /* the exception of a call that a poll has ended 
 PyObject *py_leave(PyObject *module, PyObject *unused);
 char *py_stack_limit(void);
 /* A call of a Dispatcher with one argument. */
-PyObject *py_call_dispatcher(PyObject *self, PyObject *arg);
+PyObject *py_call_getter(PyObject *self, PyObject *instance); /* an instance of a @jitclass */
+
+/* -- walks.c: iterators over typed containers -- */
+/* container._walk(over, copied): an iterator over its keys (0), values (1) or pairs (2), or over what copied(container) gives, where they
+ * cannot be read in place. */
+PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+void py_walkable_free(Walkable *walkable);
 
 /* -- dump.c: QUERN_DUMP -- */
 /* false: ValueError, an unknown word. */

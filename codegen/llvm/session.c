@@ -55,6 +55,12 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->ns_llvm = ns - cg->ns_link;
 }
 
+/* What LLVM has left of the code raises nothing, asks for no turn and calls nobody who may: all of that goes through the context. */
+static bool is_alone(const Cg *cg) {
+    return cg->options->entry == ENTRY_HOST && cg->entry_fn &&
+           !LLVMGetFirstUse(LLVMGetParam(cg->entry_fn, 0));
+}
+
 /* The entries of kernels have no room for results. */
 static bool check_entry(Cg *cg) {
     if (cg->options->entry == ENTRY_KERNEL && cg->sigs[0].nresult)
@@ -75,6 +81,7 @@ static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     if (!cg_admit(cg) || !target->link(cg)) return false;
     if (!cg_optimise(cg)) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
+    job->artifact->alone = is_alone(cg);
     return target->emit(cg, job->artifact) && !cg->failed;
 }
 

@@ -9,6 +9,7 @@ from collections.abc import MutableMapping, MutableSequence, MutableSet
 from . import _quern, config, types
 from .decorators import njit
 
+_KEYS, _VALUES, _ITEMS = range(3)  # what _walk goes over
 __path__ = []  # programs import from numba.typed.typedlist: _inner.py knows what is there
 
 
@@ -284,7 +285,7 @@ class Dict(_Container):
         return f"{{{', '.join(f'{k}: {v}' for k, v in self.items())}}}"
 
     def __iter__(self):
-        return _quern.Walk(self, _dict_keys(self))
+        return self._walk(_KEYS, _dict_keys)
 
     def keys(self):
         return _Keys(self)
@@ -383,12 +384,12 @@ class _Keys(_View):
 
 class _Values(_View):
     def __iter__(self):
-        return _quern.Walk(self._dict, _dict_values(self._dict)) if len(self._dict) else iter(())
+        return self._dict._walk(_VALUES, _dict_values)
 
 
 class _Items(_View):
     def __iter__(self):
-        return _quern.Walk(self._dict, zip(_dict_keys(self._dict), _dict_values(self._dict))) if len(self._dict) else iter(())
+        return self._dict._walk(_ITEMS, _dict_items)
 
 Dict._base, Dict._untyped = Dict, _UntypedDict
 Dict.empty = _Maker("typed.Dict.empty", lambda key_type, value_type, n_keys=0: {} if config.DISABLE_JIT else
@@ -420,7 +421,7 @@ class Set(_Container):
         return f"{{{', '.join(map(str, self))}}}"
 
     def __iter__(self):
-        return _quern.Walk(self, _set_items(self))
+        return self._walk(_KEYS, _set_items)
 
     def update(self, *others):
         for other in others:
@@ -544,6 +545,11 @@ _dict_pop = _compiled("self, key", "return self.pop(key)")
 _dict_keys = _compiled("self", "return [k for k in self]")
 _dict_values = _compiled("self", "return [v for v in self.values()]")
 _set_items = _compiled("self", "return [x for x in self]")
+
+
+def _dict_items(self):
+    return zip(_dict_keys(self), _dict_values(self))
+
 
 # Methods that take what they are given, name: parameters and line. Of containers that nobody knows of what they are they are Python's.
 _METHODS = {

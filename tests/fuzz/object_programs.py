@@ -10,15 +10,12 @@ only listed reasons are fine."""
 import ast
 import collections
 import contextlib
-import dataclasses
 import functools
 import os
 import pathlib
 import random
 import re
 import sys
-import typing
-import warnings
 
 BUILD = os.environ.get("QUERN_BUILD")
 if BUILD:
@@ -26,8 +23,8 @@ if BUILD:
 
 import numpy as np  # noqa: E402
 from quern import _quern, config, errors, njit  # noqa: E402
-from quern.experimental import jitclass  # noqa: E402
 from object_outcomes import TooLong, in_time, outcome  # noqa: E402
+from object_space import ROW, space_of  # noqa: E402
 from scopes import main  # noqa: E402
 from shrink import shrink  # noqa: E402
 
@@ -39,49 +36,6 @@ INT, FLOAT, BOOL, STR, BYTES = "int", "float", "bool", "str", "bytes"
 POINT, CELL, TALLY, ARRAY, ROWS = "Point", "Cell", "Tally", "array", "rows"
 TEXTS = ["''", "'a'", "'b'", "'ab'", "'abc'", "'Xy z'", "'é'", "'a,b,'", "'12'", "' 7 '", "'日本'", "'ß'", "'-3'", "'a b  c'"]
 OCTETS = ["b''", "b'a'", "b'ab'", "b'abc'", "b'\\x00z'", "b'12'"]
-ROW = np.dtype([("n", np.int64), ("w", np.float64)])
-HEAD = """
-class Bad(ValueError):
-    pass
-
-class Worse(Bad):
-    pass
-
-class Lost(LookupError):
-    pass
-
-class Point(NamedTuple):
-    x: int
-    y: float
-
-@dataclass(frozen=True)
-class Cell:
-    name: str
-    count: int
-
-    def more(self, k):
-        return Cell(self.name, self.count + k)
-
-@jitclass
-class Tally:
-    total: int
-    label: str
-
-    def __init__(self, total, label):
-        self.total = total
-        self.label = label
-
-    def add(self, k):
-        self.total = (self.total + k) % 997
-        if self.total % 11 == 3:
-            raise Worse(self.label, k)
-        return self.total
-
-    @property
-    def twice(self):
-        return self.total * 2
-
-"""
 
 
 def kind(t):
@@ -908,16 +862,6 @@ def argument(t, rng, space, alike):
     return made
 
 
-def space_of(source, seed, fast):
-    space = {"np": np, "NamedTuple": typing.NamedTuple, "dataclass": dataclasses.dataclass, "replace": dataclasses.replace, "deque": collections.deque, "defaultdict": collections.defaultdict, "Counter": collections.Counter, "ROW": ROW,
-             "njit": njit if fast else lambda f: f, "jitclass": jitclass if fast else lambda c: c, "__name__": "object_programs"}
-    exec("import bisect, heapq\nfrom functools import reduce\n" + HEAD, space)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        exec(compile(source, f"<objects {seed}>", "exec"), space)
-    return space
-
-
 REFUSALS = errors.TypingError, errors.UnsupportedError
 
 
@@ -961,12 +905,17 @@ def arguments(parameters, rng, space):
     return [argument(t, rng, space, alike) for t in parameters]
 
 
+def level_of(seed):
+    """LLVM's optimiser takes six sevenths of the time, and finds little in what objects mean, so one program in eight has it; of the others LLVM
+    makes what the passes of ours give it."""
+    return 0 if seed % 8 else 3
+
+
 def check(seed, smallest=True, tries=150, sparing=False):
-    """(sort, words and program) or None. `sparing`: LLVM's optimiser takes six sevenths of the time, and finds little in what objects mean, so
-    one program in eight has it; of the others LLVM makes what the passes of ours give it."""
+    """(sort, words and program) or None."""
     program = Program(seed)
     if sparing:
-        config.OPT = 0 if seed % 8 else 3
+        config.OPT = level_of(seed)
     try:
         found = differs(program.source, seed, program.parameters)
     except (SyntaxError, TypeError, AttributeError) as error:
@@ -987,4 +936,4 @@ def check(seed, smallest=True, tries=150, sparing=False):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Program, functools.partial(check, sparing="QUERN_OPT" not in os.environ), REFUSED))
+    sys.exit(main(__doc__, Program, functools.partial(check, sparing="QUERN_OPT" not in os.environ), REFUSED, level_of))

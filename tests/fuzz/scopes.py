@@ -242,7 +242,7 @@ def check(seed):
     return None if live() == before else ("left", f"{live()} objects, {before} before\n{source}")
 
 
-ROUND = 250  # programs of one process: what it has compiled stays with it
+ROUND = 1000  # programs of one process: what it has compiled stays with it, and serves the programs that follow
 PATIENCE = 600  # seconds that a program may take, one that is made smaller among them
 
 
@@ -260,26 +260,32 @@ def told_by_child(check, seeds):
         finally:
             os._exit(0)
     os.close(write)
-    last = seeds[0] - 1
+    told = 0
     with os.fdopen(read) as pipe:
         for line in pipe:
-            last, found = json.loads(line)
-            yield last, found
+            told += 1
+            yield json.loads(line)
     status = os.waitpid(child, 0)[1]
-    if last != seeds[-1]:
-        yield last + 1, ("crashed", f"the process ended with status {status} (signal {status & 127})")
+    if told < len(seeds):
+        yield seeds[told], ("crashed", f"the process ended with status {status} (signal {status & 127})")
 
 
-def all_told(check, seeds):
-    at = seeds[0]
-    while at <= seeds[-1]:
-        for seed, found in told_by_child(check, range(at, min(at + ROUND, seeds[-1] + 1))):
-            yield seed, found
-            at = seed + 1
+def all_told(check, seeds, sort_of):
+    """Programs of one sort run in processes of their own."""
+    sorts = {}
+    for seed in seeds:
+        sorts.setdefault(sort_of(seed), []).append(seed)
+    for left in sorts.values():
+        while left:
+            told = 0
+            for told, (seed, found) in enumerate(told_by_child(check, left[:ROUND]), 1):
+                yield seed, found
+            left = left[told:]
 
 
-def main(text, program, check, refusals):
-    """Random programs of one kind from the command line: `check` says what is wrong with one, `refusals` what may be refused."""
+def main(text, program, check, refusals, sort_of=lambda seed: 0):
+    """Random programs of one kind from the command line: `check` says what is wrong with one, `refusals` what may be refused, `sort_of` which of
+    them share a process."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--programs", type=int, default=1000)
@@ -289,7 +295,7 @@ def main(text, program, check, refusals):
     seeds = range(args.seed, args.seed + args.programs)
     for seed in seeds if args.show else ():
         print(f"# seed {seed}\n{program(seed).source}")
-    for seed, found in () if args.show else all_told(check, seeds):
+    for seed, found in () if args.show else all_told(check, seeds, sort_of):
         sort = found[0] if found else "same"
         if sort == "refused":
             reason = next((r for r in refusals if r in found[1]), None)

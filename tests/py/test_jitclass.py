@@ -182,6 +182,52 @@ def test_a_property_may_get_another_getter():
     assert [v.value, other.value, v.value] == [3.0, 6.0, 3.0]
 
 
+def test_properties_of_every_kind():
+    """What needs nothing of its caller, and what does, beside the same class of the interpreter."""
+    class Plain:
+        def __init__(self, x, n, a):
+            self.x = x
+            self.n = n
+            self.a = a
+
+        big = property(lambda self: self.x > 1.0)
+        nothing = property(lambda self: None)
+        pair = property(lambda self: (self.n, self.x))
+        nested = property(lambda self: ((self.n, self.x), self.n))
+        many = property(lambda self: (self.n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, self.x))
+        size = property(lambda self: len(self.a))
+        first = property(lambda self: self.a[0])
+        word = property(lambda self: str(self.n))
+        inverse = property(lambda self: 1 // self.n)
+        turn = property(lambda self: self.x * 1j)
+
+        @property
+        def bumped(self):
+            self.n += 1
+            return self.n
+
+        @property
+        def swapped(self):
+            self.a = self.a[::-1]
+            return self.x
+
+    made = jitclass([("x", types.float64), ("n", types.int64), ("a", types.float64[:])])(Plain)
+    fast, slow = (cls(2.5, 1, np.arange(3.0)) for cls in (made, Plain))
+
+    def asked(v, name):
+        try:
+            return getattr(v, name)
+        except ZeroDivisionError as e:
+            return type(e)
+    names = [name for name, value in vars(Plain).items() if isinstance(value, property)]
+    for _ in range(3):
+        for name in names:
+            got, wanted = asked(fast, name), asked(slow, name)
+            assert got == wanted and type(got) in (type(wanted), float) and fast.n == slow.n and (fast.a == slow.a).all(), name
+    fast.n = slow.n = 0
+    assert asked(fast, "inverse") is asked(slow, "inverse") is ZeroDivisionError and fast.pair == (0, 2.5)
+
+
 def test_methods_of_plain_classes_need_no_bound_method():
     class Plain:
         k = 2.0

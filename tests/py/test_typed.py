@@ -618,6 +618,74 @@ def test_changed_while_it_is_walked():
             s.discard(k)
 
 
+class _Kind:
+    """What a walk is tried with: how a key and a value are made of a number."""
+
+    def __init__(self, key, value):
+        self.key, self.value = key, value
+
+
+WALKED = [_Kind(int, float), _Kind(str, lambda k: (k, str(k))), _Kind(lambda k: (k, str(k)), bool), _Kind(lambda k: str(k).encode(), lambda k: k * 1j),
+          _Kind(np.int32, lambda k: List([k])), _Kind(float, lambda k: np.arange(k)), _Kind(lambda k: ((k, k), k), str)]
+
+
+@pytest.mark.parametrize("kind", WALKED)
+def test_walks_are_as_those_of_dict(kind):
+    """Entries come in their order, those that are gone do not, and each is what look-up gives."""
+    d, plain = Dict(), {}
+    for k in range(40):
+        for x in d, plain:
+            x[kind.key(k)] = kind.value(k)
+    for k in range(0, 40, 3):
+        for x in d, plain:
+            del x[kind.key(k)]
+    for x in d, plain:
+        x[kind.key(0)] = kind.value(0)
+    assert list(d) == list(plain) == list(d.keys()) and repr(list(d.values())) == repr(list(plain.values()))
+    assert repr(list(d.items())) == repr(list(plain.items())) and [type(k) for k in d] == [type(plain_k) if kind.key is not np.int32 else int for plain_k in plain]
+    assert all(a is b if isinstance(b, List) else repr(a) == repr(b) for a, b in zip(d.values(), (d[k] for k in d)))
+    items = Set([kind.key(k) for k in range(20)])
+    items.discard(kind.key(4))
+    assert sorted(items) == sorted(kind.key(k) for k in range(20) if k != 4)
+
+
+def test_a_walk_looks_at_what_there_is_then():
+    """As CPython's: an entry that goes while another comes, a walk at its end, and one that has found a change."""
+    d, plain = Dict({k: k for k in range(4)}), {k: k for k in range(4)}
+    seen = []
+    for x in d, plain:
+        walk = iter(x)
+        seen.append([next(walk)])
+        del x[1]
+        x[9] = 9
+        seen[-1] += list(walk) + [next(walk, None), list(x)]
+        x[10] = 10
+        seen[-1].append(next(walk, None))
+    assert seen[0] == seen[1] == [0, 2, 3, 9, None, [0, 2, 3, 9], None]
+    for x in d, plain:
+        walk = iter(x)
+        next(walk)
+        x.clear()
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="changed size"):
+                next(walk)
+        x[1] = 1
+        with pytest.raises(RuntimeError, match="changed size"):
+            next(walk)
+    assert list(Dict.empty(types.int64, types.int64)) == list(Dict.empty(types.int64, types.int64).items()) == []
+
+
+def test_MEM_a_walk_keeps_what_it_goes_over():
+    d = Dict({str(k): k for k in range(1000)})
+    walk = iter(d.items())
+    del d
+    gc.collect()
+    assert list(walk) == [(str(k), k) for k in range(1000)]
+    del walk
+    with pytest.raises(TypeError):
+        type(iter(Dict({1: 1})))()
+
+
 # -- threads, memory, failures -----------------------------------------------------------------------------------------------------------
 
 

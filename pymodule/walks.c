@@ -1,0 +1,189 @@
+/* walks.c - iterators over typed.Dict and typed.Set, and over what others make of typed containers.
+ *
+ * Numbers, text and tuples of these are read where they lie, entry by entry: nothing is copied, and no compiled code is called. The
+ * iterator asks for the table each time, since what changes the container may have made another one. */
+#include "pymodule/dispatch.h"
+#include "pymodule/objects.h"
+#include "pymodule/shared.h"
+
+/* What is known of all dicts, or sets, of one type. */
+struct Walkable {
+    Arena arena;
+    ValueLayout items[2]; /* of keys and values */
+    bool in_place;
+};
+
+void py_walkable_free(Walkable *w) {
+    if (!w) return;
+    arena_free(&w->arena);
+    PyMem_Free(w);
+}
+
+/* Numbers, text and tuples of them: no class stands in the layout, which might die before it does. */
+static bool is_in_place(const ValueLayout *layout) {
+    if (layout->kind < TY_SCALARS) return true;
+    if (layout->kind == TY_CLASS)
+        return !layout->shared && (layout->element == CLS_str || layout->element == CLS_bytes);
+    bool plain = layout->kind == TY_TUPLE && !layout->cls && !layout->fields && !layout->element;
+    for (int32_t i = 0; plain && i < layout->nitems; i++)
+        plain = is_in_place(&layout->items[i]);
+    return plain;
+}
+
+/* NULL: exception. */
+static Walkable *walkable_new(ModState *state, TypeKey key) {
+    Walkable *w = PyMem_Calloc(1, sizeof *w);
+    if (!w) return (Walkable *)PyErr_NoMemory();
+    arena_init(&w->arena, &qn_default_allocator);
+    TypeTable *types = type_table_new(&w->arena);
+    const Type *type = py_key_type(state, NULL, types, &w->arena, key, true);
+    if (!type) return py_walkable_free(w), NULL;
+    w->in_place = type->kind == TY_CLASS && (type->bits == CLS_dict || type->bits == CLS_set);
+    for (int32_t i = 0; w->in_place && i < type->nparams; i++) {
+        w->items[i] = cg_layout(&w->arena, types, type->params[i]);
+        w->in_place = is_in_place(&w->items[i]);
+    }
+    return w;
+}
+
+static const Walkable *walkable_of(const SharedObject *s) {
+    Compound *compound = (Compound *)py_compound(s->state, s->key);
+    Walkable *w = atomic_load_explicit(&compound->walkable, memory_order_acquire), *other = NULL;
+    if (QN_LIKELY(w)) return w;
+    if (!(w = walkable_new(s->state, s->key))) return NULL;
+    if (atomic_compare_exchange_strong(&compound->walkable, &other, w)) return w;
+    py_walkable_free(w);
+    return other;
+}
+
+/* -- the iterator -------------------------------------------------------------------------------------- */
+
+typedef enum WalkOver { OVER_KEYS, OVER_VALUES, OVER_ITEMS } WalkOver;
+
+/* RuntimeError when something has come or gone since it began. */
+typedef struct Walk {
+    PyObject_HEAD SharedObject *container; /* NULL: it has ended */
+    const Walkable *walkable;
+    PyObject *items; /* an iterator, where entries are not read in place; or NULL */
+    WalkOver over;
+    int64_t size, at; /* at: the next entry */
+} Walk;
+
+PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    SharedObject *container = (SharedObject *)self;
+    long over = nargs == 2 && PyLong_Check(args[0]) ? PyLong_AsLong(args[0]) : -1;
+    if (over < OVER_KEYS || over > OVER_ITEMS)
+        return PyErr_SetString(PyExc_TypeError, "what to go over is expected, and a function"),
+               NULL;
+    const Walkable *w = NULL;
+    PyObject *iterator = NULL;
+    if (container->object && !(w = walkable_of(container))) return NULL;
+    if (w && !w->in_place) {
+        PyObject *items = PyObject_CallOneArg(args[1], self);
+        iterator = items ? PyObject_GetIter(items) : NULL;
+        Py_XDECREF(items);
+        if (!iterator) return NULL;
+    }
+    Walk *walk = PyObject_GC_New(Walk, container->state->walk_type);
+    if (!walk) return Py_XDECREF(iterator), NULL;
+    walk->container = w ? (SharedObject *)Py_NewRef(container) : NULL;
+    walk->walkable = w;
+    walk->items = iterator;
+    walk->over = (WalkOver)over;
+    walk->size = py_size_of(container);
+    walk->at = 0;
+    PyObject_GC_Track(walk);
+    return (PyObject *)walk;
+}
+
+static int walk_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((Walk *)self)->container);
+    Py_VISIT(((Walk *)self)->items);
+    return 0;
+}
+
+static int walk_clear(PyObject *self) {
+    Py_CLEAR(((Walk *)self)->items);
+    Py_CLEAR(((Walk *)self)->container);
+    return 0;
+}
+
+static void walk_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    walk_clear(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+/* CPython's "dict changed size during iteration", with the name of the class. */
+static PyObject *changed_size(const SharedObject *container) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(container), "__name__");
+    PyObject *lower = name ? PyObject_CallMethod(name, "lower", NULL) : NULL;
+    if (lower) PyErr_Format(PyExc_RuntimeError, "%U changed size during iteration", lower);
+    Py_XDECREF(name);
+    Py_XDECREF(lower);
+    return NULL;
+}
+
+__attribute__((always_inline)) static inline PyObject *
+box_at(ModState *state, const ValueLayout *layout, const TableArray *array, int64_t at) {
+    const char *value = array->data + at * array->stride;
+    if (layout->kind == TY_i64) return PyLong_FromLongLong(*(const int64_t *)value);
+    if (layout->kind == TY_f64) return PyFloat_FromDouble(*(const double *)value);
+    return py_box_kept(state, layout, value);
+}
+
+static PyObject *box_pair(const Walk *walk, const TableObject *table, int64_t at) {
+    ModState *state = walk->container->state;
+    PyObject *pair = PyTuple_New(2);
+    for (int k = 0; pair && k < 2; k++) {
+        const TableArray *array = k ? &table->values : &table->keys;
+        PyObject *item = box_at(state, &walk->walkable->items[k], array, at);
+        if (item)
+            PyTuple_SET_ITEM(pair, k, item);
+        else
+            Py_CLEAR(pair);
+    }
+    return pair;
+}
+
+static PyObject *size_changed(Walk *walk) {
+    walk->size = -1; /* for ever */
+    return changed_size(walk->container);
+}
+
+static PyObject *walk_next(PyObject *self) {
+    Walk *walk = (Walk *)self;
+    if (!walk->container) return NULL;
+    const TableObject *table = (const TableObject *)walk->container->object;
+    if (QN_UNLIKELY(table->length != walk->size)) return size_changed(walk);
+    if (QN_UNLIKELY(walk->items != NULL)) return Py_TYPE(walk->items)->tp_iternext(walk->items);
+    const int64_t *hashes = (const int64_t *)(const void *)table->hashes.data;
+    int64_t at = walk->at, used = table->used;
+    while (at < used && hashes[at] == -1) /* it is gone */
+        at++;
+    if (QN_UNLIKELY(at >= used)) return walk_clear(self), NULL;
+    walk->at = at + 1;
+    if (walk->over == OVER_ITEMS) return box_pair(walk, table, at);
+    const TableArray *array = walk->over == OVER_KEYS ? &table->keys : &table->values;
+    return box_at(walk->container->state, &walk->walkable->items[walk->over], array, at);
+}
+
+static PyType_Slot walk_slots[] = {
+    {Py_tp_doc, "An iterator over a typed.Dict or a typed.Set."},
+    {Py_tp_dealloc, walk_dealloc},
+    {Py_tp_traverse, walk_traverse},
+    {Py_tp_clear, walk_clear},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, walk_next},
+    {0, NULL},
+};
+
+PyType_Spec py_walk_spec = {
+    .name = "quern._quern.Walk",
+    .basicsize = sizeof(Walk),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = walk_slots,
+};
