@@ -1,17 +1,17 @@
-/* divisors.c - looks for zero divisors a strip ahead of the division.
+/* divisors.c - looks for zero divisors, and for floats that are no int64, a strip ahead of the division or of int(x).
  *
- * A guard in each round is an exit in each round, and LLVM vectorises no such loop. Where the divisors can be
+ * A guard in each round is an exit in each round, and LLVM vectorises no such loop. Where the divisors and the floats can be
  * computed ahead, a strip of the loop becomes three:
  *
  *   strip: i0, stop, apart = disjoint out, b; branch apart, test, guarded
- *   test:  t = phi(i0, t+1), bad = phi(false, bad | divisor(t) == 0); if t < stop: test
+ *   test:  t = phi(i0, t+1), bad = phi(false, bad | divisor(t) == 0 | not |x(t)| < 2^63); if t < stop: test
  *          branch bad, guarded, header
  *   header:  the loop without guards                 guarded:  a copy with them
  *
  * The guarded copy raises in the round and at the place where Python would, with all stores of earlier rounds done.
  *
  * What must hold, so that testing early is testing at all:
- *  - a divisor is arithmetic on the counter, on what does not change in the loop, and on elements of arrays;
+ *  - a divisor, or such a float, is arithmetic on the counter, on what does not change in the loop, and on elements of arrays;
  *  - every round computes it, and nothing but a guard leaves the loop early: no element is read that the loop itself would
  *    not read, were it not for a zero before it. Where checks are off, such a zero may be what keeps the
  *    indices inside, and the strip's first and last index of each such access are tested first;
@@ -28,18 +28,24 @@ typedef struct Pair {
     bool same_element; /* of one array, it would be the same element of it */
 } Pair;
 
+/* What the loop is left for. */
+typedef struct Hazard {
+    Ref guard; /* of a zero divisor; NO_REF: of int(x) */
+    Ref branch; /* to the block that raises where |x| < 2^63 does not hold, or makes the int of what is more */
+} Hazard;
+
 struct Divisors {
     PassContext *ctx;
     Func *func;
     const Cfg *cfg;
     int32_t loop;
     const CountedLoop *counted;
-    Vec(Ref) guards;
+    Vec(Hazard) hazards;
     Vec(Ref) stores;
-    Vec(Ref) loads; /* of divisors */
+    Vec(Ref) loads; /* of divisors and floats */
     Pair pairs[MAX_PAIRS];
     int npairs;
-    Bits needed; /* values of divisors, made in the loop */
+    Bits needed; /* values of these, made in the loop */
     int nneeded;
 };
 
@@ -62,6 +68,31 @@ static bool pure_row(const Inst *inst) {
     return row && (row->flags & LIB_PURE) && !(row->flags & LIB_CONVERGENT);
 }
 
+/* The function of LLVM's that a float of a float is; "": it is none. */
+static const char *intrinsic_of(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
+    bool is = row && row->cpu.kind == LOWER_INTR && inst->nargs == 1 && is_float(func, ref) &&
+              is_float(func, ir_arg(func, ref, 0));
+    return is ? row->cpu.symbol : "";
+}
+
+static bool is_magnitude(const Func *func, Ref ref) {
+    return !strcmp(intrinsic_of(func, ref), "llvm.fabs");
+}
+
+/* Exact, and zero only for zero. */
+static bool is_root_or_magnitude(const Func *func, Ref ref) {
+    return is_magnitude(func, ref) || !strcmp(intrinsic_of(func, ref), "llvm.sqrt");
+}
+
+static bool is_rounding(const Func *func, Ref ref) {
+    static const char *const names[] = {"llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.roundeven"};
+    for (size_t i = 0; i < countof(names); i++)
+        if (!strcmp(intrinsic_of(func, ref), names[i])) return true;
+    return false;
+}
+
 static bool is_zero(const Func *func, Ref ref) {
     return constant(func, ref) && ir_inst(func, ref)->u.value->kind == CONST_FLOAT &&
            ir_inst(func, ref)->u.value->re == 0.0;
@@ -76,12 +107,44 @@ static bool is_zero_test(const Divisors *d, Ref guard) {
            opt_every_round(d->func, d->cfg, d->loop, inst->block);
 }
 
+/* The branch that leads to what int(x) does with a float outside of int64, as inference writes it; NO_REF: the block does something else. */
+static Ref branch_of_odd(const Divisors *d, int32_t block) {
+    const Block *odd = &d->func->blocks.items[block];
+    if (!odd->cold || odd->preds.len != 1 || block == d->counted->header) return NO_REF;
+    Ref branch = ir_terminator(d->func, odd->preds.items[0]);
+    const Inst *inst = ir_inst(d->func, branch);
+    if (inst->op != OP_branch || inst->target[0] != block || inst->target[1] == block)
+        return NO_REF;
+    const Inst *test = ir_inst(d->func, ir_arg(d->func, branch, 0));
+    if (test->op != OP_not) return NO_REF;
+    Ref fits = ir_arg(d->func, ir_arg(d->func, branch, 0), 0);
+    bool magnitude =
+        ir_inst(d->func, fits)->op == OP_lt && is_magnitude(d->func, ir_arg(d->func, fits, 0));
+    return magnitude && opt_every_round(d->func, d->cfg, d->loop, inst->block) ? branch : NO_REF;
+}
+
+static bool is_odd_test(Divisors *d, Ref guard) {
+    const Inst *inst = ir_inst(d->func, guard);
+    if ((inst->sub != GUARD_nan_to_int && inst->sub != GUARD_inf_to_int) || inst->error != NO_BLOCK)
+        return false;
+    Ref branch = branch_of_odd(d, inst->block);
+    if (branch && inst->sub == GUARD_nan_to_int)
+        vec_push(d->ctx->arena, &d->hazards, ((Hazard){NO_REF, branch}));
+    return branch != NO_REF;
+}
+
+static bool is_known_test(Divisors *d, Ref guard) {
+    if (!is_zero_test(d, guard)) return is_odd_test(d, guard);
+    vec_push(d->ctx->arena, &d->hazards, ((Hazard){guard, NO_REF}));
+    return true;
+}
+
 /* Notes what matters of one instruction; false: the loop stays as it is. */
 static bool look_at(Divisors *d, Ref ref) {
     const Inst *inst = ir_inst(d->func, ref);
     switch ((int)inst->op) {
     case OP_poll: return true; /* it leaves the loop before anything here matters */
-    case OP_guard: vec_push(d->ctx->arena, &d->guards, ref); return is_zero_test(d, ref);
+    case OP_guard: return is_known_test(d, ref);
     case OP_store: vec_push(d->ctx->arena, &d->stores, ref); return true;
     case OP_lib: return pure_row(inst);
     case OP_phi: /* sums of floats have an order, which keeps them from being vectorised */
@@ -110,7 +173,7 @@ static bool look(Divisors *d) {
         for (int32_t k = 0; k < block->insts.len; k++)
             if (!look_at(d, block->insts.items[k])) return false;
     }
-    return d->guards.len > 0;
+    return d->hazards.len > 0;
 }
 
 /* -- what divisors are made of ------------------------------------------------------------------------ */
@@ -154,15 +217,6 @@ static bool can_load_ahead(const Divisors *d, Ref load) {
     return true;
 }
 
-/* sqrt or abs of a float: exact, and zero only for zero */
-static bool is_root_or_magnitude(const Func *func, Ref ref) {
-    const Inst *inst = ir_inst(func, ref);
-    const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
-    return row && row->cpu.kind == LOWER_INTR && inst->nargs == 1 && is_float(func, ref) &&
-           is_float(func, ir_arg(func, ref, 0)) &&
-           (!strcmp(row->cpu.symbol, "llvm.sqrt") || !strcmp(row->cpu.symbol, "llvm.fabs"));
-}
-
 /* Exact and cheap: both copies must see the same divisor, which fast-math only promises where nothing is computed. */
 static bool can_compute_ahead(const Divisors *d, Ref ref) {
     const Inst *inst = ir_inst(d->func, ref);
@@ -183,7 +237,7 @@ static bool can_compute_ahead(const Divisors *d, Ref ref) {
     case OP_le:
     case OP_ne:
     case OP_select: return exact;
-    case OP_lib: return exact && is_root_or_magnitude(d->func, ref);
+    case OP_lib: return exact && (is_root_or_magnitude(d->func, ref) || is_rounding(d->func, ref));
     default: return false;
     }
 }
@@ -207,21 +261,22 @@ static bool need(Divisors *d, Ref ref, bool *varies) {
     return true;
 }
 
-/* The divisor, or what is zero exactly when it is: a square root costs as much as the division. */
-static Ref divisor_of(const Divisors *d, Ref guard) {
+/* The divisor, or what is zero exactly when it is: a square root costs as much as the division. The float that becomes an int. */
+static Ref value_of(const Divisors *d, const Hazard *hazard) {
     const Func *func = d->func;
-    Ref ref = ir_arg(func, ir_arg(func, guard, 0), 0);
+    Ref ref = hazard->guard ? ir_arg(func, ir_arg(func, hazard->guard, 0), 0)
+                            : ir_arg(func, ir_arg(func, ir_arg(func, hazard->branch, 0), 0), 0);
     while (inside(d, ref) && (ir_inst(func, ref)->op == OP_neg || is_root_or_magnitude(func, ref)))
         ref = ir_arg(func, ref, 0);
     return ref;
 }
 
-/* Where all divisors stay the same, LLVM takes the guards out of the loop by itself. */
-static bool divisors_known_ahead(Divisors *d) {
+/* Where all stay the same, LLVM takes the guards out of the loop by itself. */
+static bool known_ahead(Divisors *d) {
     bool varies = false;
     d->needed = bits_new(d->ctx->arena, d->func->insts.len);
-    for (int32_t i = 0; i < d->guards.len; i++)
-        if (!need(d, divisor_of(d, d->guards.items[i]), &varies)) return false;
+    for (int32_t i = 0; i < d->hazards.len; i++)
+        if (!need(d, value_of(d, &d->hazards.items[i]), &varies)) return false;
     return varies;
 }
 
@@ -298,7 +353,7 @@ Divisors *opt_divisors(PassContext *ctx, Func *func, const Cfg *cfg, int32_t loo
     if (opt_const_int(func, counted->limit, &trips) && trips < FEW_ROUNDS) return NULL;
     Divisors *d = arena_new(ctx->arena, Divisors);
     *d = (Divisors){.ctx = ctx, .func = func, .cfg = cfg, .loop = loop, .counted = counted};
-    return look(d) && divisors_known_ahead(d) && stores_apart(d) ? d : NULL;
+    return look(d) && known_ahead(d) && stores_apart(d) ? d : NULL;
 }
 
 /* -- the three loops ----------------------------------------------------------------------------------- */
@@ -376,8 +431,18 @@ static Ref shall_test(const Divisors *d, Builder *b, const Strip *strip) {
     return all;
 }
 
-/* The test loop between `from`, which has no terminator yet, and the block it returns, which has none either. *bad: was a
- * divisor zero? */
+/* Would the guard leave the loop, where the copier's counter is? */
+static Ref leaves(Copier *c, const Hazard *hazard) {
+    Func *func = c->d->func;
+    const Type *boolean = type_scalar(func->module->types, TY_bool);
+    Ref value = copy(c, value_of(c->d, hazard));
+    if (hazard->guard)
+        return b_op2(c->b, OP_eq, boolean, value, ir_const_float(func, ir_type(func, value), 0.0));
+    return copy(c, ir_arg(func, hazard->branch, 0));
+}
+
+/* The test loop between `from`, which has no terminator yet, and the block it returns, which has none either. *bad: would a
+ * guard have left the loop? */
 static int32_t make_test(const Divisors *d, Builder *b, const Strip *strip, Ref *bad) {
     Func *func = d->func;
     const Type *i64 = type_scalar(func->module->types, TY_i64),
@@ -392,11 +457,8 @@ static int32_t make_test(const Divisors *d, Builder *b, const Strip *strip, Ref 
     b->block = body;
     Copier c = copier(d, b, at);
     Ref any = *bad;
-    for (int32_t i = 0; i < d->guards.len; i++) {
-        Ref divisor = copy(&c, divisor_of(d, d->guards.items[i]));
-        Ref zero = ir_const_float(func, ir_type(func, divisor), 0.0);
-        any = b_op2(b, OP_or, boolean, any, b_op2(b, OP_eq, boolean, divisor, zero));
-    }
+    for (int32_t i = 0; i < d->hazards.len; i++)
+        any = b_op2(b, OP_or, boolean, any, leaves(&c, &d->hazards.items[i]));
     Ref next = b_op2(b, OP_add, i64, at, ir_const_int(func, i64, 1));
     ir_inst(func, next)->sub = FLAG_NOWRAP;
     b_jump(b, head);
@@ -461,6 +523,12 @@ void opt_test_ahead(Divisors *d, const Strip *strip) {
     Block *head = &func->blocks.items[header];
     for (int32_t i = 0; i < head->preds.len; i++)
         if (head->preds.items[i] == strip->block) head->preds.items[i] = after;
-    for (int32_t i = 0; i < d->guards.len; i++)
-        ir_remove(func, d->guards.items[i]);
+    for (int32_t i = 0; i < d->hazards.len; i++) {
+        const Hazard *hazard = &d->hazards.items[i];
+        if (hazard->guard)
+            ir_remove(func, hazard->guard);
+        else
+            ir_args(func, hazard->branch)[0] =
+                ir_const_int(func, type_scalar(func->module->types, TY_bool), 0);
+    }
 }

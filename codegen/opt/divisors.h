@@ -1,4 +1,4 @@
-/* divisors.h - for the pass `loops`: zero divisors are looked for a strip ahead of the division. */
+/* divisors.h - for the pass `loops`: zero divisors, and floats that are no int64, are looked for a strip ahead of the division or of int(x). */
 #ifndef QUERN_DIVISORS_H
 #define QUERN_DIVISORS_H
 
@@ -14,7 +14,7 @@ typedef struct Strip {
 } Strip;
 
 typedef struct Divisors Divisors;
-/* Before the loop is strip-mined; NULL: it has no zero divisors to look for, or they cannot be found ahead. The
+/* Before the loop is strip-mined; NULL: it has none of these to look for, or they cannot be found ahead. The
  * answer borrows all arguments. */
 Divisors *opt_divisors(PassContext *ctx, Func *func, const Cfg *cfg, int32_t loop,
                        const CountedLoop *counted);

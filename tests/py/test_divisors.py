@@ -42,7 +42,7 @@ def outcome(function, wrap, make):
     memory, views = make()
     try:
         result = function(*(wrap(v) if isinstance(v, np.ndarray) else v for v in views))
-    except (ZeroDivisionError, ValueError) as error:
+    except (ZeroDivisionError, ValueError, OverflowError) as error:
         result = type(error)
     return result, memory
 
