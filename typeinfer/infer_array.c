@@ -638,12 +638,29 @@ static bool unpack_iterable(Infer *in, Val a, int32_t count, Val *out) {
     return unpack_items(in, listed, count, out);
 }
 
+/* A tuple of so many items never is one of `count` (or, with a star, of that many at least): as a list, it is found out when the program
+ * comes there; else the program is wrong. */
+static bool never_unpacks(Infer *in, Val a, int32_t count, Guard few) {
+    Emit *e = in->emit;
+    int32_t n = a.f.type->nitems;
+    if (!in->guards || !is_list_display(in, a))
+        return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
+    if (e) {
+        const Type *i64 = i64_type(in->types);
+        Ref numbers[2] = {emit_int(e, i64, count), emit_int(e, i64, n)};
+        emit_guard(e, n < count ? few : GUARD_unpack_many, emit_int(e, bool_type(in->types), 1),
+                   numbers, n < count ? 2 : 1);
+    }
+    return in->stop = STOP_UNBOUND, false;
+}
+
 bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
     a = v_unwrap(in, a);
     if (fact_str(&a.f) && !v_text(in, &a)) return false;
     if (is_kind(&a, TY_TUPLE)) {
-        if (a.f.type->nitems != count || type_is_value(a.f.type))
+        if (type_is_value(a.f.type))
             return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
+        if (a.f.type->nitems != count) return never_unpacks(in, a, count, GUARD_unpack_few);
         return *out = a, true;
     }
     const Type *t = a.f.type;
@@ -661,6 +678,6 @@ bool v_unpack_starred(Infer *in, Val a, int64_t names, Val *out) {
     const Type *t = args[0].f.type;
     int32_t least = ir_before_star(names) + ir_behind_star(names);
     if (t->kind == TY_TUPLE && t->nitems < least)
-        return ti_fail(in, in->at, E0213, ti_text(in, t), least);
+        return never_unpacks(in, args[0], least, GUARD_unpack_least);
     return v_library(in, "operator.unpack_starred", &(CallArgs){args, 3, 0, NULL}, out);
 }

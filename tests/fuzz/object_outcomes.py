@@ -13,7 +13,8 @@ import numpy as np
 TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
     (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
     (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"[^\n]*( is not in (list|deque)|(list|deque)\.index\(x\): x not in (list|deque))[^\n]*", "not in"),
-    (r"'the (key|element), a [a-z ]*'", "key"), (r"(Point|Cell)\([^()]*\)", "key"))]
+    (r"'the (key|element), (a [a-z ]*|None)'", "key"),
+    (r"(Point|Cell)\([^()]*\)|^None$|(?<=KeyError\()None(?=\))", "key"), (r'"(\w+\(key\))"', r"'\1'"))]
 
 
 def plain(x, seen):
@@ -55,7 +56,8 @@ def told(error, depth=3):
     """An exception, with what it came of."""
     if error is None or depth == 0:
         return None
-    return (type(error).__name__, same_text(str(error)), told(error.__cause__, depth - 1), error.__suppress_context__ or told(error.__context__, depth - 1))
+    name = "UnicodeError" if isinstance(error, UnicodeError) else type(error).__name__  # compiled code has no arguments for those derived from it
+    return (name, same_text(str(error)), told(error.__cause__, depth - 1), error.__suppress_context__ or told(error.__context__, depth - 1))
 
 
 def outcome(f, args, refusals=()):

@@ -44,6 +44,50 @@ def test_names_with_a_star(f, xs):
         agrees(f, xs)
 
 
+def many(n):
+    try:
+        a, b = [n, 0, n + 1]
+        return a + b
+    except ValueError as e:
+        return str(e)
+
+
+def few(n):
+    xs = [n, 0]
+    r = 0
+    for k in range(4):
+        try:
+            r += 1
+            if k == n:
+                a, b, c = xs
+                r += a + b + c
+        except ValueError:
+            r += 10
+    return r
+
+
+def least(n):
+    xs = [n, 0]
+    a, *b, c, d = xs
+    return a, b, c, d
+
+
+def nested(n):
+    return [a + b for a, b in [[n, 1], [n, 2, 3]]]
+
+
+def one(n):
+    a, = [n, n]
+    return a
+
+
+@pytest.mark.parametrize("f", [many, few, least, nested, one])
+def test_a_display_of_another_length(f):
+    """Which is found out when the program comes there, as of any list."""
+    for n in range(3):
+        agrees(f, n)
+
+
 def test_too_few_items_of_something_empty():
     agrees(first_and_rest, [1][:0])
     agrees(both_ends, "")
