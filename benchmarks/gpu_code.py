@@ -8,6 +8,7 @@ in unseen_nvcc.py, which judge, means alone. Fewer is not always faster, but twi
 
     python benchmarks/gpu_code.py --amd gfx942 gfx1100      beside clang-19 -x hip -O3, which wants no toolkit
     python benchmarks/gpu_code.py --unseen gfx942 gfx1100   the same for kernels_unseen.py, of which most were not tuned for
+    python benchmarks/gpu_code.py --judge gfx942 gfx1100    the same for kernels_judge.py, whose machine code nobody looks at
     python benchmarks/gpu_code.py --times                   compile times to a finished code object beside those to PTX
 """
 import argparse
@@ -20,6 +21,7 @@ import time
 
 import unseen_nvcc
 from kernels import KERNELS
+from kernels_judge import JUDGE
 from kernels_unseen import UNSEEN
 
 from quern import _gpu, _quern
@@ -187,6 +189,7 @@ def main():
     parser.add_argument("--nvdisasm", default="nvdisasm")
     parser.add_argument("--amd", nargs="+", metavar="CHIP")
     parser.add_argument("--unseen", nargs="+", metavar="CHIP")
+    parser.add_argument("--judge", nargs="+", metavar="CHIP")
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="A,B", help="kernels of kernels.py")
     parser.add_argument("--show-unseen", action="store_true", help="the rows of unseen_nvcc.py, too: who sees them tunes for them")
@@ -196,9 +199,11 @@ def main():
         amd(chip, KERNELS, "kernels.cu")
     for chip in options.unseen or ():
         amd(chip, UNSEEN, "kernels_unseen.cu")
+    for chip in options.judge or ():
+        amd(chip, JUDGE, "kernels_judge.cu")
     if options.times:
         times()
-    if options.amd or options.unseen or options.times:
+    if options.amd or options.unseen or options.judge or options.times:
         return
     tools, here = Tools(options.arch, options.nvdisasm, options.keep), pathlib.Path(__file__).parent
     beside_nvcc(tools, KERNELS, here / "kernels.cu", True, options.only)

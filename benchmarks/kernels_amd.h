@@ -41,3 +41,15 @@ __device__ inline float atomicAdd(float *p, float v) {
 __device__ inline float sqrtf(float x) {
     return __builtin_sqrtf(x);
 }
+__device__ inline float floorf(float x) {
+    return __builtin_floorf(x);
+}
+__device__ inline float fmaxf(float a, float b) {
+    return __builtin_fmaxf(a, b);
+}
+__device__ inline int min(int a, int b) {
+    return a < b ? a : b;
+}
+__device__ inline int max(int a, int b) {
+    return a > b ? a : b;
+}
