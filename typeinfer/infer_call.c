@@ -211,6 +211,20 @@ static bool tuples_as_arrays(Infer *in, Str name, CallArgs *args) {
     return true;
 }
 
+/* str.format(text, 3, name=x): (text, how many have no name, ("name",), 3, x), which the library takes. */
+static CallArgs with_names(Infer *in, const CallArgs *args) {
+    int32_t n = args->nargs, k = args->nkeywords, unnamed = n - k;
+    Val *all = arena_array(in->arena, Val, n + 2), *names = arena_array(in->arena, Val, k);
+    for (int32_t i = 0; i < k; i++)
+        fact_of_const(in, const_str(in->arena, args->names[i]), &names[i].f);
+    all[0] = args->args[0];
+    all[1] = val_of(fact_int(in, unnamed - 1));
+    all[2] = v_tuple(in, names, k);
+    for (int32_t i = 1; i < n; i++)
+        all[i + 2] = args->args[i];
+    return (CallArgs){all, n + 2, 0, NULL};
+}
+
 static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
     ClassId cls;
@@ -219,6 +233,10 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (known || in->stop) return false;
     if (v_keyed_call(in, name, args, &known, out) || known) return !in->stop;
     if (v_fields_call(in, name, args, &known, out) || known) return !in->stop;
+    if (args->nkeywords && str_is(name, "str.format")) {
+        values = with_names(in, args);
+        name = STR("str.format_named");
+    }
     if (refuses_text(in, name, args)) return false;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);

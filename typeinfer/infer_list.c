@@ -104,7 +104,7 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
                   (str_starts(callee->name, "heapq.h"));
     if (callee->kind != BIND_LIBRARY || is_overloaded(in, callee) ||
         str_starts(callee->name, "operator.") || makes_text(callee->name) || (method && !walked) ||
-        str_is(callee->name, "random.shuffle") ||
+        str_is(callee->name, "random.shuffle") || str_is(callee->name, "str.format") ||
         (str_is(callee->name, "builtins.sum") && k == 2) ||
         str_is(callee->name, "numpy.random.shuffle") || str_is(callee->name, "Generator.shuffle"))
         return "a list as an argument";

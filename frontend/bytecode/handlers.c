@@ -734,11 +734,39 @@ bool bc_h_dict_add(SsaBuild *b, int32_t arg) {
     return true;
 }
 
-/* {**a, **b}; as the keywords of a call it is refused by that: the names are not known. */
+static bool has_name(const Slot *dict, Str name) {
+    for (const DictItem *item = dict->items; item; item = item->before)
+        if (str_equal(item->name, name)) return true;
+    return false;
+}
+
+/* f(**{"x": 1}), f(y=2, **{"x": 1}): a display with constant names that the other one has not. Its items follow those that are there. */
+static bool merge_display(SsaBuild *b, Slot *dict, const Slot *more) {
+    if (more->kind != SLOT_DICT || b->displays_unsure || !dict->named || dict->merged ||
+        !more->named || more->merged)
+        return false;
+    int32_t n = more->items ? more->items->n : 0;
+    const DictItem **items = arena_array(b->arena, const DictItem *, n + 1);
+    for (const DictItem *item = more->items; item; item = item->before) {
+        if (has_name(dict, item->name)) return false;
+        items[item->n - 1] = item;
+    }
+    for (int32_t k = 0; k < n; k++) {
+        ConstVal name = {.kind = CONST_STR, .str = items[k]->name};
+        add_item(b, dict, &name, items[k]->key, items[k]->value);
+    }
+    dict->grown |= n > 0; /* whoever uses it relies on what is known of both */
+    b->displays_used |= n == 0;
+    b->depth--;
+    return true;
+}
+
+/* {**a, **b}; as the keywords of a call it is refused by that where the names are not known. */
 bool bc_h_dict_merge(SsaBuild *b, int32_t arg) {
     Ref more;
     if (b->stack[b->depth - 1].kind == SLOT_NULL || b->stack[b->depth - 1 - arg].kind != SLOT_DICT)
         return bc_malformed(b, "a dict is expected");
+    if (arg == 1 && merge_display(b, &b->stack[b->depth - 2], &b->stack[b->depth - 1])) return true;
     if (!bc_pop(b, &more)) return false;
     int32_t place = b->depth - arg;
     Slot *dict = &b->stack[place];

@@ -361,6 +361,8 @@ def test_BYT_08_refused_programs_say_what_and_where(version):
     for path in sorted((FOLDER / version).glob("refused_*.golden")):
         if version == "311" and path.stem.startswith("refused_super"):
             continue  # an ordinary call of a builtin there: left to the resolver
+        if version != "311" and path.stem == "refused_two_dicts":
+            continue  # the call stands in both ways there, each with its own display
         text = golden_text(version, path.stem)
         assert re.match(r"programs(_314)?\.py:\d+(:\d+)?: error: .+ is not supported in a compiled function", text), path.stem
 

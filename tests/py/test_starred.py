@@ -231,3 +231,59 @@ def test_EXC_what_a_star_unpacks_may_raise_and_is_not_left_out():
         return log
     for a in (1, 2):
         assert f(a) == f.py_func(a)
+
+
+# -- keywords of a display -----------------------------------------------------------------------------------
+
+
+def keyed(p, q=2, *, r=5):
+    return p * 100 + q * 10 + r
+
+
+def of_display(x):
+    return keyed(**{"p": x}), keyed(x, **{"q": 7, "r": x}), keyed(q=1, **{"p": x}), keyed(x, **{}), keyed(*(x, 1), **{"r": 3})
+
+
+def of_two(x):
+    return keyed(**{"p": x}, **{"q": 3, "r": x + 1}), keyed(**{"p": 1}, q=x)
+
+
+def of_ways(x):
+    return keyed(x if x > 3 else 1, **{"q": 7 if x > 3 else 1, "r": x or 9}), keyed(**{"p": x and 2}, r=x if x else 4)
+
+
+def of_calls(x):
+    order = [0]
+
+    def next_one():
+        order.append(len(order))
+        return len(order)
+    return keyed(next_one(), **{"q": next_one()}, r=next_one()), order
+
+
+def of_local(x):
+    def inner(a, b=1):
+        return a - b
+    return inner(**{"b": x, "a": 2}), "{a} {b:>3}".format(**{"a": x, "b": x + 1})
+
+
+def displays(x):
+    return {**{"a": x, "b": 2}, "c": 3}, {**{"a": x}, **{"a": 5}}, {**{"a": x if x > 3 else 0}, "d": x or 1}, {**{}, **{"a": x}}
+
+
+@pytest.mark.parametrize("f", [of_display, of_two, of_ways, of_calls, of_local, displays])
+def test_keywords_of_a_display(f):
+    for x in (0, 4):
+        agrees(f, x)
+
+
+def test_keywords_that_are_not_known():
+    def twice(x):
+        return keyed(p=1, **{"p": x})
+
+    def variable(x):
+        d = {"p": x}
+        return keyed(**d)
+    for f in (twice, variable):
+        with pytest.raises(quern.UnsupportedError, match="by \\*\\*"):
+            njit(f)(4)

@@ -3,7 +3,7 @@ import pytest
 
 from objects import MEM_01_nothing_is_left, collected, outcomes  # noqa: F401
 
-from quern import errors, njit
+from quern import njit
 
 INTS = [0, 1, -1, 42, -255, 2**40, True]
 REALS = [0.0, -0.0, 1.0, 3.14159, -2.5e-7, 1e22, 123456.789, float("inf"), float("-inf"), float("nan"), 99.95]
@@ -86,9 +86,34 @@ def test_format_of_several():
     same(njit(lambda: "{{}}".format()))
 
 
+@njit
+def formatted_by_name(s, x, y):
+    return s.format(x, name=y, other=x)
+
+
+NAMED = ["{name}", "{0}{name}{0}", "{} {name} {other:>4}|", "{name!r:>8}{}", "{name:>3}{name:<3}", "no", "{{name}}{name}"]
+NOT_NAMED = ["{nam}", "{names}", "{1}", "{} {}", "{2}", "{}{0}", "{name}{", "{name", "{name!x}", "{Name}"]
+
+
+@pytest.mark.parametrize("s", NAMED + NOT_NAMED)
+def test_format_by_name(s):
+    for x, y in ((1, "text"), (2.5, "q'uote"), ("日本", "b")):
+        same(formatted_by_name, s, x, y)
+
+
+def test_format_of_names_alone():
+    same(njit(lambda a: "{a}{b}{a}".format(a=a, b=a + 1)), 3)
+    same(njit(lambda a: ("{x:.2f} {y}".format(y=[a], x=a / 3), "{k}".format(k="z", unused=None))), 2)
+    same(njit(lambda a: "{a}".format(b=a)), 2)
+
+
+def test_lists_are_shown_as_lists():
+    same(njit(lambda a: ("{}".format([a]), "{x}{0}".format([a, 1], x=[[a]]), "%s" % [a], "{!r}".format([]))), 2)
+
+
 def test_what_is_refused():
-    with pytest.raises((errors.TypingError, errors.UnsupportedError)):
-        njit(lambda a: "{a}".format(a=a))(1)
+    with pytest.raises(ValueError, match="no parts of values"):
+        njit(lambda a: "{a[0]}".format(a=a))((1,))
     with pytest.raises(ValueError, match="nested"):
         formatted("{:{}}", 1)
     with pytest.raises(ValueError, match=r"\*"):

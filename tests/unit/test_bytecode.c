@@ -86,9 +86,9 @@ static const Excuse excuses[] = {
 static const char *const refused_by_use[] = {"LOAD_CLOSURE", "DICT_MERGE",
                                              "SET_FUNCTION_ATTRIBUTE"};
 
-/* Refused by most uses; what it makes for a list comprehension and for a plain lambda is not. */
+/* Refused by most uses; what it makes for a list comprehension and for a plain lambda is not, nor is a display behind `**`. */
 static bool is_made_or_refused(const char *name, uint8_t seen) {
-    return strcmp(name, "MAKE_FUNCTION") == 0 && seen;
+    return (strcmp(name, "MAKE_FUNCTION") == 0 || strcmp(name, "DICT_MERGE") == 0) && seen;
 }
 
 /* Until 3.12 in functions of their own, which fixtures do not hold. */

@@ -238,20 +238,35 @@ def _end_of(s, at):
     return at
 
 
-def _number_of(s, at, end, automatic):
-    """Of the value of a place, -1 without one; where it ends."""
+def _no_name(name):
+    raise KeyError(name)
+
+
+def _number_of_name(name, names, number):
+    """Of the value with that name, the first of which has this number."""
+    if len(names) == 0:
+        _no_name(name)
+        return 0
+    if names[0] == name:
+        return number
+    return _number_of_name(name, names[1:], number + 1)
+
+
+def _number_of(s, at, end, automatic, unnamed, names):
+    """Of the value of a place, -1 without one; where it ends; is it one with a name?"""
     number, behind = formatting._number_at(s, at)
     if behind < end and _at(s, behind) != 33 and _at(s, behind) != 58:
         while behind < end and _at(s, behind) != 33 and _at(s, behind) != 58:
             behind += 1
-        if number == NONE:
-            raise KeyError(_part(s, at, behind - at))
+        name = _part(s, at, behind - at)
+        if number == NONE and "." not in name and "[" not in name:
+            return _number_of_name(name, names, unnamed), behind, True
         raise ValueError("in compiled code the places of a format name no parts of values")
     if number == NONE and automatic < 0:
         raise ValueError("cannot switch from manual field specification to automatic field numbering")
     if number != NONE and automatic > 0:
         raise ValueError("cannot switch from automatic field numbering to manual field specification")
-    return number, behind
+    return number, behind, False
 
 
 def _letter_of(s, at, end):
@@ -264,7 +279,7 @@ def _letter_of(s, at, end):
     if at + 2 < end and _at(s, at + 2) != 58:
         raise ValueError("expected ':' after conversion specifier")
     if letter != 114 and letter != 115 and letter != 97:
-        raise ValueError("Unknown conversion specifier '" + _char(letter) + "'")
+        raise ValueError("Unknown conversion specifier " + _char(letter))
     return letter, at + 2
 
 
@@ -293,6 +308,11 @@ def _of_number(values, number, whole, letter, spec):
 
 
 def format_(self, *args):
+    return format_named(self, len(args), (), *args)
+
+
+def format_named(self, unnamed, names, *args):
+    """The last of the values have these names."""
     parts = [self]
     parts.clear()
     at = 0
@@ -303,16 +323,19 @@ def format_(self, *args):
         if at < 0:
             return "".join(parts)
         end = _end_of(self, at)
-        number, behind = _number_of(self, at, end, automatic)
+        number, behind, named = _number_of(self, at, end, automatic, unnamed, names)
         letter, behind = _letter_of(self, behind, end)
         spec = _part(self, behind + 1, end - behind - 1) if behind < end else ""
-        if number == NONE:
-            number = automatic
-            automatic += 1
-        else:
-            automatic = -1
+        if not named:
+            if number == NONE:
+                number = automatic
+                automatic += 1
+            else:
+                automatic = -1
+            if number >= unnamed:
+                _no_value(number)
         parts.append(_of_number(args, number, number, letter, spec))
         at = end + 1
 
 
-FUNCTIONS = {"str.__mod__": mod, "str.format": format_}
+FUNCTIONS = {"str.__mod__": mod, "str.format": format_, "str.format_named": format_named}
