@@ -165,7 +165,7 @@ static bool describe(Bounds *s, Ref ref) {
     Op op = (Op)ir_inst(s->func, ref)->op;
     if (op != OP_check_index && op != OP_wrap_index) return describe_divisor(s, ref);
     int32_t before = s->conditions.len;
-    s->leaves = 0;
+    s->leaves = s->choices = 0;
     if (describe_inside(s, ref)) return true;
     s->conditions.len = before; /* what was emitted for nothing, dce removes */
     return false;

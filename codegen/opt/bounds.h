@@ -31,9 +31,9 @@ typedef struct Bounds {
     Builder b;    /* at the end of the preheader */
     Vec(Ref) conditions;
     const Type *i64, *boolean;
-    int leaves;
-    RefList natural;  /* divisions whose dividend is not negative */
-    RefList from_end; /* checks of indices that are always negative */
+    int leaves, choices; /* looked at for one index, of which there is an end */
+    RefList natural;     /* divisions whose dividend is not negative */
+    RefList from_end;    /* checks of indices that are always negative */
     RefList wrapping; /* checks whose wraparound stays: of indices that begin a little below zero */
     RefList few;      /* polls of inner loops that the conditions make short */
 } Bounds;

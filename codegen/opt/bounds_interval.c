@@ -1,7 +1,7 @@
 /* bounds_interval.c - [low, high] of an index over all rounds of a nest, as values of its preheader (bounds.c). */
 #include "codegen/opt/bounds.h"
 
-enum { MAX_LEAVES = 16, PRODUCT_BITS = 27, MAX_ADVANCE = 1 << 11 };
+enum { MAX_LEAVES = 16, MAX_CHOICES = 16, PRODUCT_BITS = 27, MAX_ADVANCE = 1 << 11 };
 
 bool bounds_invariant(const Bounds *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
@@ -348,34 +348,100 @@ static Interval of_paced(Bounds *s, Ref phi, Place at) {
     return (Interval){rounds.ok, bounds_number(s, start), rounds.high};
 }
 
+static Interval of_both(Bounds *s, Interval a, Interval c) {
+    return (Interval){true, lesser(s, a.low, c.low), greater(s, a.high, c.high)};
+}
+
+/* A variable that counts in some way, from the header of its loop on. */
+static Interval of_counter(Bounds *s, Ref phi, Place at) {
+    int32_t before = s->conditions.len;
+    int leaves = s->leaves;
+    Ref start, rounds;
+    int64_t step;
+    if (bounds_counts_along(s, phi, at.block, &start, &step, &rounds)) {
+        Interval first = bounds_interval(s, start, at_most(at, SUM_BITS - 12));
+        Interval n = first.ok ? bounds_interval(s, rounds, at_most(at, SUM_BITS - 12)) : none();
+        if (!n.ok) return none();
+        Ref way = bounds_compute(s, OP_mul, n.high, bounds_number(s, step));
+        return (Interval){true, step < 0 ? bounds_compute(s, OP_add, first.low, way) : first.low,
+                          step < 0 ? first.high : bounds_compute(s, OP_add, first.high, way)};
+    }
+    Interval up = of_paced(s, phi, at);
+    if (!up.ok) up = of_variable(s, phi, true, at);
+    if (up.ok) return up;
+    s->conditions.len = before, s->leaves = leaves;
+    return of_variable(s, phi, false, at);
+}
+
+static bool is_header_phi(const Bounds *s, Ref ref) {
+    const Inst *inst = ir_inst(s->func, ref);
+    return inst->op == OP_phi && opt_in_loop(s->cfg, s->loop, inst->block) &&
+           s->cfg->loops.items[s->cfg->loop_of[inst->block]].header == inst->block;
+}
+
+/* All that variables are given which only ever hand on what they got: best = 0 in front of a loop, best = i in some of its rounds. */
+typedef struct Hull {
+    Ref phis[6]; /* of headers: what they were given is counted in */
+    int n;
+    Interval all;
+} Hull;
+
+static bool hull(Bounds *s, Ref ref, Hull *h, Place at);
+
+/* Each operand of a phi, or of a select. */
+static bool hull_of_all(Bounds *s, Ref ref, Hull *h, Place at) {
+    int32_t block = ir_inst(s->func, ref)->block, n = ir_inst(s->func, ref)->nargs;
+    bool joins = ir_inst(s->func, ref)->op == OP_phi;
+    for (int32_t k = joins ? 0 : 1; k < n; k++) {
+        int32_t from = joins ? s->func->blocks.items[block].preds.items[k] : block;
+        if (!hull(s, ir_arg(s->func, ref, k), h, inside(at, from))) return false;
+    }
+    return true;
+}
+
+static bool hull(Bounds *s, Ref ref, Hull *h, Place at) {
+    Op op = (Op)ir_inst(s->func, ref)->op;
+    int32_t before = s->conditions.len;
+    int leaves = s->leaves;
+    RangeItem item;
+    for (int i = 0; i < h->n; i++)
+        if (h->phis[i] == ref) return true;
+    if (at.depth >= MAX_DEPTH) return false;
+    bool nest = !bounds_invariant(s, ref), starts = nest && is_header_phi(s, ref);
+    if (nest && (op == OP_phi || op == OP_select) && !starts) return hull_of_all(s, ref, h, at);
+    bool counts = starts && !opt_range_item(s->func, s->cfg, ref, at.block, &item);
+    Interval one = counts ? of_counter(s, ref, at) : bounds_interval(s, ref, at);
+    if (one.ok) {
+        h->all = h->all.ok ? of_both(s, h->all, one) : one;
+        return true;
+    }
+    s->conditions.len = before, s->leaves = leaves;
+    if (!counts || h->n == countof(h->phis)) return false;
+    h->phis[h->n++] = ref;
+    return hull_of_all(s, ref, h, at);
+}
+
+static Interval of_chosen(Bounds *s, Ref phi, Place at) {
+    Hull h = {{phi}, 1, none()};
+    if (++s->choices > MAX_CHOICES) return none();
+    return hull_of_all(s, phi, &h, at) ? h.all : none();
+}
+
 static Interval of_phi(Bounds *s, Ref phi, Place at) {
     int32_t block = ir_inst(s->func, phi)->block, before = s->conditions.len;
     int leaves = s->leaves;
-    if (s->cfg->loops.items[s->cfg->loop_of[block]].header == block) {
-        Ref start, rounds;
-        int64_t step;
-        if (bounds_counts_along(s, phi, at.block, &start, &step, &rounds)) {
-            Interval first = bounds_interval(s, start, at_most(at, SUM_BITS - 12));
-            Interval n = first.ok ? bounds_interval(s, rounds, at_most(at, SUM_BITS - 12)) : none();
-            if (!n.ok) return none();
-            Ref way = bounds_compute(s, OP_mul, n.high, bounds_number(s, step));
-            return (Interval){true,
-                              step < 0 ? bounds_compute(s, OP_add, first.low, way) : first.low,
-                              step < 0 ? first.high : bounds_compute(s, OP_add, first.high, way)};
-        }
-        Interval up = of_paced(s, phi, at);
-        if (!up.ok) up = of_variable(s, phi, true, at);
-        if (up.ok) return up;
+    if (is_header_phi(s, phi)) {
+        Interval counter = of_counter(s, phi, at);
+        if (counter.ok) return counter;
         s->conditions.len = before, s->leaves = leaves;
-        return of_variable(s, phi, false, at);
+        return of_chosen(s, phi, at);
     }
     Interval all = none();
     for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
         int32_t from = s->func->blocks.items[block].preds.items[i];
         Interval one = bounds_interval(s, ir_arg(s->func, phi, i), inside(at, from));
         if (!one.ok) return none();
-        all = all.ok ? (Interval){true, lesser(s, all.low, one.low), greater(s, all.high, one.high)}
-                     : one;
+        all = all.ok ? of_both(s, all, one) : one;
     }
     return all;
 }
@@ -431,8 +497,7 @@ static Interval of_product(Bounds *s, Ref ref, Place at) {
 static Interval of_select(Bounds *s, Ref ref, Place at) {
     Interval a = bounds_interval(s, ir_arg(s->func, ref, 1), below(at));
     Interval c = a.ok ? bounds_interval(s, ir_arg(s->func, ref, 2), below(at)) : none();
-    if (!c.ok) return none();
-    return (Interval){true, lesser(s, a.low, c.low), greater(s, a.high, c.high)};
+    return c.ok ? of_both(s, a, c) : none();
 }
 
 static Interval of_division(Bounds *s, Ref ref, Place at) {

@@ -132,7 +132,7 @@ static Ref most_rounds(Bounds *s, Ref limit, int64_t *step) {
         return b_op3(&s->b, OP_range_len, s->i64, start, stop, by);
     }
     Place at = {SUM_BITS, 0, inst->block};
-    s->leaves = 0;
+    s->leaves = s->choices = 0;
     Interval first = bounds_interval(s, start, at);
     Interval last = first.ok ? bounds_interval(s, stop, at) : first;
     if (!last.ok) return NO_REF;

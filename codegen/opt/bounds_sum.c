@@ -145,7 +145,7 @@ static Ref bound_of_sum(Bounds *s, Ref ref, bool upper, int32_t block) {
     for (int step = 0; sum.ok && step < MAX_STEPS; step++) {
         int i = innermost_term(s, &sum);
         if (i < 0) {
-            s->leaves = 0;
+            s->leaves = s->choices = 0;
             Ref value = value_of_sum(s, &sum);
             if (!value) s->conditions.len = before;
             return value;

@@ -19,6 +19,7 @@ enum {
     MAX_DEPTH = 24,
     MAX_FACTS = 40,
     SAME_DEPTH = 3,
+    DEEPEST_CHOICE = 6,
     SMALL = 1 << 20
 };
 
@@ -521,6 +522,75 @@ static bool of_phi(Proof *p, Goal goal) {
     return ok;
 }
 
+/* -- variables that keep what they were given ------------------------------------------------------------
+ *
+ *     best = 0                                all that best ever is: 0 and the items i, none of which is above n - 1;
+ *     for i in range(1, n):                   of the 0 the tests at the use may say so: that i is there, n is above 1
+ *         if a[i] < a[best]: best = i         */
+
+typedef struct Choice {
+    Ref phis[6]; /* of headers of loops: what they were given is looked at */
+    int n;
+    int32_t block; /* of the use */
+    int32_t root;  /* the header of the outermost loop round the first of them */
+} Choice;
+
+static bool chosen(Proof *p, Goal goal, Choice *c, int32_t from, int32_t to, int depth);
+
+/* Each operand of a phi, or of a select in the block. */
+static bool all_chosen(Proof *p, Goal goal, Choice *c, int depth) {
+    const Inst *inst = ir_inst(p->func, goal.value);
+    bool joins = inst->op == OP_phi;
+    Ref whole = goal.value;
+    for (int32_t k = joins ? 0 : 1; k < inst->nargs; k++) {
+        int32_t block = ir_inst(p->func, whole)->block;
+        int32_t from = joins ? p->func->blocks.items[block].preds.items[k] : block;
+        goal.value = ir_arg(p->func, whole, k);
+        if (p->cfg->rpo_number[from] < 0) continue;
+        if (!chosen(p, goal, c, from, joins ? block : NO_BLOCK, depth + 1)) return false;
+    }
+    return true;
+}
+
+static bool is_header_phi(const Proof *p, Ref ref) {
+    const Inst *inst = ir_inst(p->func, ref);
+    int32_t loop =
+        inst->op == OP_phi && inst->block < p->cfg->n ? p->cfg->loop_of[inst->block] : -1;
+    return loop >= 0 && p->cfg->loops.items[loop].header == inst->block;
+}
+
+/* What is the same value at the use as when it was given. */
+static bool still_stands(const Proof *p, Ref value, const Choice *c) {
+    if (ir_inst(p->func, value)->op == OP_const) return true;
+    int32_t block = cfg_def_block(p->cfg, p->func, value);
+    return block != NO_BLOCK && block != c->root && cfg_dominates(p->cfg, block, c->root);
+}
+
+static bool chosen(Proof *p, Goal goal, Choice *c, int32_t from, int32_t to, int depth) {
+    const Inst *inst = ir_inst(p->func, goal.value);
+    for (int i = 0; i < c->n; i++)
+        if (c->phis[i] == goal.value) return true;
+    if (to != NO_BLOCK && by_edge(p, goal, from, to, from)) return true;
+    if (prove(p, goal, from)) return true;
+    if (still_stands(p, goal.value, c)) return prove(p, goal, c->block);
+    bool starts = is_header_phi(p, goal.value);
+    if (depth >= DEEPEST_CHOICE || (inst->op != OP_phi && inst->op != OP_select)) return false;
+    if (starts && (c->n == countof(c->phis) || !symbol_stands(p, goal.symbol, inst->block)))
+        return false;
+    if (starts) c->phis[c->n++] = goal.value;
+    return all_chosen(p, goal, c, depth);
+}
+
+static bool by_choice(Proof *p, Goal goal, int32_t block) {
+    int32_t header = ir_inst(p->func, goal.value)->block;
+    if (!is_header_phi(p, goal.value) || !symbol_stands(p, goal.symbol, header)) return false;
+    int32_t root = p->cfg->loop_of[header];
+    while (p->cfg->loops.items[root].parent >= 0)
+        root = p->cfg->loops.items[root].parent;
+    Choice c = {{goal.value}, 1, block, p->cfg->loops.items[root].header};
+    return all_chosen(p, goal, &c, 0);
+}
+
 /* -- binary search --------------------------------------------------------------------------------------
  *
  *     while low < high:                       low and high come nearer to each other, one of them in each round, and the
@@ -816,9 +886,22 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
     case OP_and: return of_part(p, goal, block);
     case OP_select: return of_select(p, goal, block);
     case OP_cast: return of_cast(p, goal, block);
-    case OP_phi: return by_pace(p, goal, block) || of_phi(p, goal);
+    case OP_phi: return by_pace(p, goal, block) || of_phi(p, goal) || by_choice(p, goal, block);
     default: return false;
     }
+}
+
+/* c <= symbol + k, since something is not above the symbol that is large enough. */
+static bool below_symbol(Proof *p, Goal goal, int64_t c, int32_t block) {
+    FactList facts = {.value = goal.symbol, .upper = false};
+    if (c < -SMALL || c > SMALL || goal.k < -SMALL || goal.k > SMALL) return false;
+    opt_facts(p->func, p->cfg, block, NO_BLOCK, &facts);
+    for (int i = 0; i < facts.n; i++) {
+        int64_t by = facts.items[i].by;
+        if (by < -SMALL || by > SMALL) continue;
+        if (at_least(p, facts.items[i].bound, c - goal.k - by, block)) return true;
+    }
+    return false;
 }
 
 static bool by_any(Proof *p, Goal goal, int32_t block) {
@@ -841,6 +924,7 @@ static bool prove(Proof *p, Goal goal, int32_t block) {
     if (number(p->func, goal.value, &c)) {
         bool zero = !goal.symbol || ir_inst(p->func, goal.symbol)->op == OP_shape;
         if (zero && (goal.upper ? c <= goal.k : c >= goal.k)) return true;
+        if (goal.upper && goal.symbol && below_symbol(p, goal, c, block)) return true;
     }
     p->depth++;
     bool ok = narrow ? of_type(goal, ir_type(p->func, goal.value)) || by_facts(p, goal, block)
@@ -862,52 +946,4 @@ bool opt_at_most(const Func *func, const Cfg *cfg, Ref value, Ref symbol, int64_
 
 bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block) {
     return opt_at_most(func, cfg, value, limit, -1, block);
-}
-
-/* -- for interval arithmetic ------------------------------------------------------------------------- */
-
-static void fact_of_order(const Func *func, FactList *out, Ref a, Ref b, int64_t d) {
-    if (!is_i64(func, a) || !is_i64(func, b) || out->n == countof(out->items)) return;
-    if (out->upper && same(func, a, out->value, SAME_DEPTH)) out->items[out->n++] = (Fact){b, d};
-    if (!out->upper && same(func, b, out->value, SAME_DEPTH)) out->items[out->n++] = (Fact){a, -d};
-}
-
-static void facts_of_condition(const Func *func, FactList *out, Ref condition, bool truth,
-                               int depth) {
-    const Inst *inst = ir_inst(func, condition);
-    if (depth > 3 || inst->nargs == 0) return;
-    Ref a = ir_arg(func, condition, 0), b = inst->nargs > 1 ? ir_arg(func, condition, 1) : NO_REF;
-    switch ((int)inst->op) {
-    case OP_not: facts_of_condition(func, out, a, !truth, depth + 1); break;
-    case OP_and:
-    case OP_or:
-        if (truth != (inst->op == OP_and) || type_class(inst->type) != CLASS_BOOL) break;
-        facts_of_condition(func, out, a, truth, depth + 1);
-        facts_of_condition(func, out, b, truth, depth + 1);
-        break;
-    case OP_lt:
-        truth ? fact_of_order(func, out, a, b, -1) : fact_of_order(func, out, b, a, 0);
-        break;
-    case OP_le:
-        truth ? fact_of_order(func, out, a, b, 0) : fact_of_order(func, out, b, a, -1);
-        break;
-    default: break;
-    }
-}
-
-static void facts_of_edge(const Func *func, FactList *out, int32_t from, int32_t to) {
-    Ref last = ir_terminator(func, from);
-    const Inst *branch = ir_inst(func, last);
-    if (branch->op == OP_branch && branch->target[0] != branch->target[1])
-        facts_of_condition(func, out, ir_arg(func, last, 0), branch->target[0] == to, 0);
-}
-
-void opt_facts(const Func *func, const Cfg *cfg, int32_t block, int32_t to, FactList *out) {
-    out->n = 0;
-    if (to != NO_BLOCK) facts_of_edge(func, out, block, to);
-    for (int n = 0; n < MAX_FACTS && cfg->idom[block] != NO_BLOCK; n++) {
-        if (func->blocks.items[block].preds.len == 1)
-            facts_of_edge(func, out, cfg->idom[block], block);
-        block = cfg->idom[block];
-    }
 }

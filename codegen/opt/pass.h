@@ -128,7 +128,7 @@ bool opt_every_round(const Func *func, const Cfg *cfg, int32_t loop, int32_t blo
 /* The instruction in another function, appended to `block`: without operands, error successor and name. */
 Ref opt_copy_inst(Func *to, int32_t block, const Func *from, Ref ref);
 
-/* -- proofs (inductive.c): at the start of `block`, by induction over loops and from the branches that lead there -- */
+/* -- proofs (inductive.c; opt_facts: tests.c): at the start of `block`, by induction over loops and from the branches that lead there -- */
 
 bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_t block);
 /* value < limit */
