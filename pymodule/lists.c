@@ -348,7 +348,19 @@ static bool keep_fields(const Plan *plan, PyObject *o, PyObject *keep) {
     return ok;
 }
 
+/* Text is known by its Python string, too, and may be taken from the keys of a dict into a list: the dict gets its keys anew before the list
+ * its items. */
+static bool keep_keys(const Plan *plan, PyObject *o, PyObject *keep) {
+    if (plan->op != UB_TABLE || !PyDict_Check(o) || plan->object->items[0].kind < TY_SCALARS)
+        return true;
+    PyObject *keys = PyDict_Keys(o);
+    bool ok = keys && PyList_Append(keep, keys) == 0;
+    Py_XDECREF(keys);
+    return ok;
+}
+
 static bool keep_inner(const Plan *plan, PyObject *o, PyObject *keep) {
+    if (!keep_keys(plan, o, keep)) return false;
     if (plan->op == UB_VALUE) return keep_fields(plan, o, keep);
     if (plan->op == UB_TUPLE) {
         for (int32_t i = 0; i < plan->nitems; i++)

@@ -202,3 +202,48 @@ def test_what_is_taken_out_of_other_containers():
     for f, make, around in [(of_dict, lambda: [2], lambda x: {"a": x, "b": [3]}), (of_tuples, lambda: [2], lambda x: [([1], 1), (x, 2)]),
                             (of_sets, lambda: {1}, lambda x: [{5}, x]), (deeper, lambda: [[2]], lambda x: [[[1]], x])]:
         assert run(njit(f), make, around) == run(f, make, around)
+
+
+def into_list(d, xs):
+    for k in d:
+        xs.append(k)
+    d.clear()
+
+
+def into_own_values(d):
+    for k, v in d.items():
+        v.append(k)
+        v.reverse()
+    kept = [k for k in d]
+    d.clear()
+    return kept
+
+
+def parts_into_list(d, xs):
+    for k in d:
+        xs.append(k[1])
+    d.clear()
+
+
+def words(n):
+    return ["".join(["word", str(k), "x" * k]) for k in range(n)]
+
+
+def text_arguments(function):
+    if function is into_own_values:
+        shared = ["".join(["b", "c"]), "ab"]
+        return (dict(zip(words(3), (shared, ["".join(["a", "3"])], shared))),)
+    if function is into_list:
+        return {w: k for k, w in enumerate(words(30))}, ["first"]
+    return {(k, w): 1 for k, w in enumerate(words(30))}, ["first"]
+
+
+@pytest.mark.parametrize("function", [into_list, into_own_values, parts_into_list])
+def test_MEM_text_that_was_a_key(function):
+    """The dict gives its keys away before the list gets them as items: they are kept meanwhile."""
+    compiled = njit(function)
+    for _ in range(20):
+        fast, slow = text_arguments(function), text_arguments(function)
+        assert compiled(*fast) == function(*slow)
+        other = words(40)  # in the memory of what went too early
+        assert fast == slow and len(other) == 40
