@@ -13,7 +13,7 @@ import numpy as np
 TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
     (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
     (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"[^\n]*( is not in (list|deque)|(list|deque)\.index\(x\): x not in (list|deque))[^\n]*", "not in"),
-    (r"'the (key|element), (a [a-z ]*|None)'", "key"),
+    (r"[^\n]*Unicode(Decode|Encode)?Error\([^\n]*", "of text"), (r"'the (key|element), (a [a-z ]*|None)'", "key"),
     (r"(Point|Cell)\([^()]*\)|^None$|(?<=KeyError\()None(?=\))", "key"), (r'"(\w+\(key\))"', r"'\1'"))]
 
 
