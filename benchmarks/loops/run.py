@@ -1,9 +1,9 @@
-"""Loops beside C and Numba: run.py [--numba PYTHON] [--sets seen,unseen] [--only a,b] [--rounds 3] [--seconds 0.03] [--loops] [--json FILE]
+"""Loops beside C and Numba: run.py [--numba PYTHON] [--sets seen,unseen,judge] [--only a,b] [--rounds 3] [--seconds 0.03] [--loops] [--json FILE]
 [--show-unseen]
 
 Processes of the contestants take turns at each kernel; arrays begin at multiples of 64 bytes; results are compared with
 those of C. A figure is the best of all batches. The sets are reported apart: passes may be tuned for the first and are judged by the
-second, of which nothing but means is printed, or written to FILE, unless --show-unseen asks: who sees a row tunes for it. QUERN_BUILD names a build folder; without it the installed package is measured."""
+others, of which nothing but means is printed, or written to FILE, unless --show-unseen asks: who sees a row tunes for it. QUERN_BUILD names a build folder; without it the installed package is measured."""
 import argparse
 import json
 import math
@@ -94,16 +94,19 @@ def show_loops(quern, rows, most=10):
             print("".join("    " + line.rpartition("/")[2] for line in quern.ask("loops", kernel).splitlines(keepends=True)), end="")
 
 
+JUDGING = "unseen", "judge"  # sets
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--numba", default="", help="a Python that has Numba")
-    parser.add_argument("--sets", default="seen,unseen")
+    parser.add_argument("--sets", default="seen,unseen,judge")
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.03)
     parser.add_argument("--loops", action="store_true", help="print what stays in the loops of the worst ten")
     parser.add_argument("--json", default="")
-    parser.add_argument("--show-unseen", action="store_true", help="print the rows of the set that judges the passes, too")
+    parser.add_argument("--show-unseen", action="store_true", help="print the rows of the sets that judge the passes, too")
     parser.add_argument("--cc", default=next((c for c in ("clang-19", "clang", "cc") if shutil.which(c)), "cc"))
     options = parser.parse_args()
     everything = {}
@@ -124,13 +127,17 @@ def main():
                 continue
             print(f"\n{name}: us of one call" + " " * 4 + "".join(f"{w:>11}" for w in workers)
                   + "   ratio to C: " + " ".join(w for w in workers if w != "C") + "; ms of compiling")
-            shown = name != "unseen" or options.show_unseen
+            shown = name not in JUDGING or options.show_unseen
             everything[name] = measure(workers, kernels, options, shown)
             summary(everything[name], workers, shown)
             if options.loops and shown:
                 show_loops(quern, everything[name])
+    judging = {f"{name} {kernel}": row for name in JUDGING for kernel, row in everything.get(name, {}).items()}
+    if set(JUDGING) <= set(everything):
+        print("\nall that judge:")
+        summary(judging, CONTESTANTS, options.show_unseen)
     if options.json:
-        told = {name: rows for name, rows in everything.items() if name != "unseen" or options.show_unseen}
+        told = {name: rows for name, rows in everything.items() if name not in JUDGING or options.show_unseen}
         pathlib.Path(options.json).write_text(json.dumps(told, indent=1))
     sys.exit(any(row["wrong"] for rows in everything.values() for row in rows.values()))
 
