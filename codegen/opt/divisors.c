@@ -261,11 +261,14 @@ static bool need(Divisors *d, Ref ref, bool *varies) {
     return true;
 }
 
-/* The divisor, or what is zero exactly when it is: a square root costs as much as the division. The float that becomes an int. */
+/* The float that becomes an int; the divisor, or what is zero exactly when it is: a square root costs as much as the division. */
 static Ref value_of(const Divisors *d, const Hazard *hazard) {
     const Func *func = d->func;
-    Ref ref = hazard->guard ? ir_arg(func, ir_arg(func, hazard->guard, 0), 0)
-                            : ir_arg(func, ir_arg(func, ir_arg(func, hazard->branch, 0), 0), 0);
+    if (!hazard->guard) { /* branch not |x| < 2^63 */
+        Ref fits = ir_arg(func, ir_arg(func, hazard->branch, 0), 0);
+        return ir_arg(func, ir_arg(func, fits, 0), 0);
+    }
+    Ref ref = ir_arg(func, ir_arg(func, hazard->guard, 0), 0);
     while (inside(d, ref) && (ir_inst(func, ref)->op == OP_neg || is_root_or_magnitude(func, ref)))
         ref = ir_arg(func, ref, 0);
     return ref;
@@ -435,10 +438,9 @@ static Ref shall_test(const Divisors *d, Builder *b, const Strip *strip) {
 static Ref leaves(Copier *c, const Hazard *hazard) {
     Func *func = c->d->func;
     const Type *boolean = type_scalar(func->module->types, TY_bool);
+    if (!hazard->guard) return copy(c, ir_arg(func, hazard->branch, 0));
     Ref value = copy(c, value_of(c->d, hazard));
-    if (hazard->guard)
-        return b_op2(c->b, OP_eq, boolean, value, ir_const_float(func, ir_type(func, value), 0.0));
-    return copy(c, ir_arg(func, hazard->branch, 0));
+    return b_op2(c->b, OP_eq, boolean, value, ir_const_float(func, ir_type(func, value), 0.0));
 }
 
 /* The test loop between `from`, which has no terminator yet, and the block it returns, which has none either. *bad: would a
