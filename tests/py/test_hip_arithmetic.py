@@ -1,6 +1,8 @@
 """Integer division on AMD GPUs, in every width and extension (TRAPS JIT-11: LLVM 19 shrinks some of them to a float division of 24
 bits, which is wrong for negative numbers), and what ocml computes. The stand-in driver executes the machine code of both chips."""
 import math
+import os
+import random
 
 import numpy as np
 import pytest
@@ -247,3 +249,33 @@ def test_JIT_11_bits_of_chosen_numbers(device, n):
         bit = 4 if n > 0 and v < 3 else 0
         chosen = -6 if n == 13 else -7
         assert got == [chosen | bit, (chosen if n > 0 else -14) | bit, (0x1FFFFFFFF if n == 13 else 0x4FFFFFFFF) | bit << 33, (-6 if v < 5 else -7) | bit]
+
+
+def bits(r, depth):
+    """An expression of int64 whose halves are often all ones, or zeros."""
+    if depth == 0 or r.random() < 0.1:
+        return r.choice(["x[i]", "y[i]", "np.int64(z[i])", "np.int64(z[i])", f"np.int64({r.choice([255, -256, -4294967296, 4294967295, r.getrandbits(62) - 2**61])})"])
+    a = bits(r, depth - 1)
+    kind = r.randrange(9)
+    if kind < 5:
+        return f"({a} {'|||&^'[kind]} {bits(r, depth - 1)})"
+    if kind < 7:
+        return f"(~{a})"
+    if kind == 7:
+        return f"({a} {r.choice(['<<', '>>'])} {r.choice([3, 31, 32, 33, 40])})"
+    return f"({a} if {r.choice('xy')}[i] > {r.randrange(9)} else {bits(r, depth - 1)})"
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(int(os.environ.get("QUERN_PROGRAMS", "40")))])
+def test_JIT_11_halves_that_are_all_ones(device, seed):
+    """x | ~z of a z of 32 bits: LLVM 19 lost the high half, as it did that of chosen numbers."""
+    r = random.Random(seed)
+    outs = ["x[i] | ~np.int64(z[i])", "~(y[i] << 40) | x[i]", "y[i] | ~(x[i] & 0xFFFFFFFF)"] if seed == 0 else [bits(r, 4) for _ in range(6)]
+    names = {"cuda": cuda, "np": np}
+    exec("def kernel(x, y, z, out):\n    i = cuda.grid(1)\n    if i < out.shape[0]:\n" + "".join(f"        out[i, {k}] = {e}\n" for k, e in enumerate(outs)), names)
+    x, y = (np.array([r.getrandbits(64) - 2**63 if r.random() < 0.5 else r.randrange(-3, 12) for _ in range(32)]) for _ in range(2))
+    z = np.array([r.getrandbits(32) for _ in range(32)], np.uint32)
+    out = np.zeros((32, len(outs)), np.int64)
+    cuda.jit(names["kernel"])[1, 32](x, y, z, out)
+    for k, e in enumerate(outs):
+        assert out[:, k].tolist() == [eval(e, {"x": x, "y": y, "z": z, "i": i, "np": np}) for i in range(32)], e
