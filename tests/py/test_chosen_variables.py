@@ -195,6 +195,29 @@ def test_what_it_was_given_in_an_outer_round(more):
             same(names["f"], compiled, lambda: (np.arange(length) * 2, None, np.arange(16) * 5 % 8, n, 3, 0))
 
 
+BEFORE = """def f(a, b, c, n, m, s):
+    p, x = 0, 0
+    for r in range(n):
+        e = {given}
+        if 0 <= e < len(a):
+            x += a[p]
+        p = e
+    return x
+"""
+
+
+@pytest.mark.parametrize("given", ["n - r", "r - 1", "m - r * 2", "c[r] - s"])
+def test_what_it_was_given_in_the_round_before(given):
+    """Likewise, where it is given that in every round: the e of the test is not the one that p is."""
+    names = {}
+    exec(BEFORE.format(given=given), names)
+    compiled = njit(names["f"])
+    for length in range(5):
+        for n in range(8):
+            for m in range(-1, 6):
+                same(names["f"], compiled, lambda: (np.arange(length) * 2, None, np.arange(16) * 5 % 8, n, m, 1))
+
+
 class Programs:
     """Random loops whose variables are given numbers, counters, each other, and rarely sums."""
 
