@@ -282,7 +282,7 @@ class Programs:
         return "def f(a, b, c, n, m, s):\n" + "\n".join(self.lines) + "\n    return x * 1000 + p * 100 + q * 10 + u\n"
 
 
-PROGRAMS = int(os.environ.get("QUERN_PROGRAMS", "40"))
+PROGRAMS = int(os.environ.get("QUERN_PROGRAMS", "160")) // 4
 
 
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])

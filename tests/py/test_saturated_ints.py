@@ -265,7 +265,7 @@ class Bodies:
         return "def body(x, y, n, t):\n" + "\n".join(self.lines) + f"\n    return {' + '.join(results)} + {kept}\n"
 
 
-ROUNDS = int(os.environ.get("QUERN_PROGRAMS", "30"))
+ROUNDS = int(os.environ.get("QUERN_PROGRAMS", "240")) // 8
 
 
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(ROUNDS)])
