@@ -65,6 +65,17 @@ static bool is_plain(Bounds *s, Ref index, int32_t block, RangeItem *ends, Ref *
     return ends->stop && (!starts || ends->start);
 }
 
+/* What was proven of one side is true of the sum as it comes out: base - 2, which may have wrapped to a large number. Where both comparisons
+ * are made, of numbers, it has not. */
+static bool require_exact(Bounds *s, Ref base, Ref end, int64_t by, int32_t block) {
+    int64_t last = by < 0 ? INT64_MIN - by : INT64_MAX - by;
+    if (by < 0)
+        return opt_at_least(s->func, s->cfg, base, last, block) ||
+               bounds_require(s, OP_le, bounds_number(s, last), end);
+    return opt_at_most(s->func, s->cfg, base, NO_REF, last, block) ||
+           bounds_require(s, OP_le, end, bounds_number(s, last));
+}
+
 /* The same in two comparisons, of the ends themselves: rows are short. Nothing is added to what may be large, and where 0 <= base +
  * by and base + by < n hold of numbers, the sum does not wrap. */
 static bool describe_plain(Bounds *s, Ref index, Ref n, bool low_known, bool high_known,
@@ -78,7 +89,8 @@ static bool describe_plain(Bounds *s, Ref index, Ref n, bool low_known, bool hig
     Ref high = ends.down || !ends.stop ? ends.start : ends.stop;
     if (!low_known && !bounds_require(s, OP_le, bounds_number(s, -by - ends.down), low))
         return false;
-    if (high_known) return true;
+    if (low_known && by < 0 && !require_exact(s, base, low, by, block)) return false;
+    if (high_known) return by <= 0 || require_exact(s, base, high, by, block);
     Op op = ends.down || !ends.stop ? OP_lt : OP_le;
     if (by == 0) return bounds_require(s, op, high, n);
     return bounds_require(
