@@ -358,6 +358,12 @@ Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, V
     return cg_fast(cg, LLVMBuildCall2(cg->b, type, fn, args, (unsigned)nargs, ""));
 }
 
+const char *cg_intrinsic_of(Value call) {
+    if (!LLVMIsACallInst(call)) return "";
+    Value fn = LLVMGetCalledValue(call);
+    return LLVMIsAFunction(fn) && LLVMGetIntrinsicID(fn) ? LLVMGetValueName(fn) : "";
+}
+
 Value cg_intrinsic1(Cg *cg, const char *name, Value a) {
     LType type = LLVMTypeOf(a);
     return cg_intrinsic(cg, name, &type, 1, &a, 1);

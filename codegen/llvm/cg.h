@@ -273,6 +273,8 @@ void cg_at(Cg *cg, BB block);
 Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args,
                    int nargs);
 Value cg_intrinsic1(Cg *cg, const char *name, Value a);
+/* The name of the intrinsic function that is called; "": none is. */
+const char *cg_intrinsic_of(Value call);
 Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);
 /* Ints narrower than 32 bits are refused: the upper bits of their registers are nobody's. */
 Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int nargs);

@@ -373,12 +373,6 @@ static Interval of_counter(Bounds *s, Ref phi, Place at) {
     return of_variable(s, phi, false, at);
 }
 
-static bool is_header_phi(const Bounds *s, Ref ref) {
-    const Inst *inst = ir_inst(s->func, ref);
-    return inst->op == OP_phi && opt_in_loop(s->cfg, s->loop, inst->block) &&
-           s->cfg->loops.items[s->cfg->loop_of[inst->block]].header == inst->block;
-}
-
 /* All that variables are given which only ever hand on what they got: best = 0 in front of a loop, best = i in some of its rounds. */
 typedef struct Hull {
     Ref phis[6]; /* of headers: what they were given is counted in */
@@ -407,7 +401,7 @@ static bool hull(Bounds *s, Ref ref, Hull *h, Place at) {
     for (int i = 0; i < h->n; i++)
         if (h->phis[i] == ref) return true;
     if (at.depth >= MAX_DEPTH) return false;
-    bool nest = !bounds_invariant(s, ref), starts = nest && is_header_phi(s, ref);
+    bool nest = !bounds_invariant(s, ref), starts = nest && opt_is_header_phi(s->func, s->cfg, ref);
     if (nest && (op == OP_phi || op == OP_select) && !starts) return hull_of_all(s, ref, h, at);
     bool counts = starts && !opt_range_item(s->func, s->cfg, ref, at.block, &item);
     Interval one = counts ? of_counter(s, ref, at) : bounds_interval(s, ref, at);
@@ -430,7 +424,7 @@ static Interval of_chosen(Bounds *s, Ref phi, Place at) {
 static Interval of_phi(Bounds *s, Ref phi, Place at) {
     int32_t block = ir_inst(s->func, phi)->block, before = s->conditions.len;
     int leaves = s->leaves;
-    if (is_header_phi(s, phi)) {
+    if (opt_is_header_phi(s->func, s->cfg, phi)) {
         Interval counter = of_counter(s, phi, at);
         if (counter.ok) return counter;
         s->conditions.len = before, s->leaves = leaves;

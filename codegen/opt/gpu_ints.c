@@ -219,8 +219,9 @@ static void limits(GpuInts *s, Ref phi, int32_t loop, int64_t *low, int64_t *hig
     if (a != phi && b != phi) return; /* asked for too early, what a round makes is not known */
     IntRange other = range_of(s, a == phi ? b : a);
     if (!other.known) return;
-    if (a == phi && other.hi - strict >= 0) *high = (other.hi - strict) / times;
-    if (a == phi && times == 1 && other.hi > INT64_MIN) *high = other.hi - strict;
+    bool above = a == phi && other.hi > INT64_MIN;
+    if (above && other.hi - strict >= 0) *high = (other.hi - strict) / times;
+    if (above && times == 1) *high = other.hi - strict;
     if (b == phi && other.lo < INT64_MAX) *low = other.lo + strict;
 }
 

@@ -552,13 +552,6 @@ static bool all_chosen(Proof *p, Goal goal, Choice *c, int depth) {
     return true;
 }
 
-static bool is_header_phi(const Proof *p, Ref ref) {
-    const Inst *inst = ir_inst(p->func, ref);
-    int32_t loop =
-        inst->op == OP_phi && inst->block < p->cfg->n ? p->cfg->loop_of[inst->block] : -1;
-    return loop >= 0 && p->cfg->loops.items[loop].header == inst->block;
-}
-
 /* What is the same value at the use as when it was given. */
 static bool still_stands(const Proof *p, Ref value, const Choice *c) {
     if (ir_inst(p->func, value)->op == OP_const) return true;
@@ -573,7 +566,7 @@ static bool chosen(Proof *p, Goal goal, Choice *c, int32_t from, int32_t to, int
     if (to != NO_BLOCK && by_edge(p, goal, from, to, from)) return true;
     if (prove(p, goal, from)) return true;
     if (still_stands(p, goal.value, c)) return prove(p, goal, c->block);
-    bool starts = is_header_phi(p, goal.value);
+    bool starts = opt_is_header_phi(p->func, p->cfg, goal.value);
     if (depth >= DEEPEST_CHOICE || (inst->op != OP_phi && inst->op != OP_select)) return false;
     if (starts && (c->n == countof(c->phis) || !symbol_stands(p, goal.symbol, inst->block)))
         return false;
@@ -583,7 +576,8 @@ static bool chosen(Proof *p, Goal goal, Choice *c, int32_t from, int32_t to, int
 
 static bool by_choice(Proof *p, Goal goal, int32_t block) {
     int32_t header = ir_inst(p->func, goal.value)->block;
-    if (!is_header_phi(p, goal.value) || !symbol_stands(p, goal.symbol, header)) return false;
+    if (!opt_is_header_phi(p->func, p->cfg, goal.value) || !symbol_stands(p, goal.symbol, header))
+        return false;
     int32_t root = p->cfg->loop_of[header];
     while (p->cfg->loops.items[root].parent >= 0)
         root = p->cfg->loops.items[root].parent;

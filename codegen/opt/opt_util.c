@@ -38,6 +38,12 @@ void opt_jump_on(Builder *b, int32_t to) {
     ir_inst(b->func, jump)->target[0] = to;
 }
 
+bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    int32_t loop = inst->op == OP_phi && inst->block < cfg->n ? cfg->loop_of[inst->block] : -1;
+    return loop >= 0 && cfg->loops.items[loop].header == inst->block;
+}
+
 bool opt_const_int(const Func *func, Ref ref, int64_t *value) {
     const Inst *inst = ir_inst(func, ref);
     if (inst->op != OP_const || inst->u.value->kind != CONST_INT) return false;

@@ -87,6 +87,8 @@ int32_t opt_split_block(Func *func, int32_t block, int32_t at);
 int32_t opt_position(const Func *func, Ref ref);
 /* A jump whose edge is there since a split. */
 void opt_jump_on(Builder *b, int32_t to);
+/* A variable of a loop. */
+bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref);
 /* The value of an integer constant. */
 bool opt_const_int(const Func *func, Ref ref, int64_t *value);
 /* Is every value of this integer provably >= 0? Conservative; sees through phis of counters.

@@ -25,8 +25,7 @@ typedef struct Saturate {
     int32_t *first; /* use of each value; 0: none */
     Use *uses;
     Bits touched; /* may differ from what they were, beyond int32 */
-    Bits
-        indices; /* sums of such, and what is wrapped of them: they may be anything that is no index */
+    Bits indices; /* sums of such, and what is wrapped of them: anything that is no index */
     Ref *work;
     int32_t n_work;
     uint64_t params; /* that the proofs ask for */

@@ -11,12 +11,6 @@ static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static const char *intrinsic_of(Value call) {
-    if (!LLVMIsACallInst(call)) return "";
-    Value fn = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(fn) && LLVMGetIntrinsicID(fn) ? LLVMGetValueName(fn) : "";
-}
-
 /* -- to 32 bits --------------------------------------------------------------------------------------- */
 
 /* What selection would do to a plain conversion is to look through a conversion from an int in front of it, hence the list. */
@@ -69,7 +63,7 @@ static Value low_half(Cg *cg, Value from) {
 }
 
 void amdgpu_convert(Cg *cg, Value inst) {
-    const char *name = intrinsic_of(inst);
+    const char *name = cg_intrinsic_of(inst);
     bool is_signed = starts(name, "llvm.fptosi.sat.");
     if (!is_signed && !starts(name, "llvm.fptoui.sat.")) return;
     Value from = LLVMGetOperand(inst, 0);

@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *intrinsic_of(Value call) {
-    if (!LLVMIsACallInst(call)) return "";
-    Value fn = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(fn) && LLVMGetIntrinsicID(fn) ? LLVMGetValueName(fn) : "";
-}
-
 static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -23,7 +17,7 @@ static const char *direction(Value *from) {
     static const char *const rows[][2] = {{"llvm.floor.", "rm"}, {"llvm.ceil.", "rp"},
                                           {"llvm.trunc.", "rz"}, {"llvm.roundeven.", "rn"},
                                           {"llvm.rint.", "rn"},  {"llvm.nearbyint.", "rn"}};
-    const char *name = intrinsic_of(*from);
+    const char *name = cg_intrinsic_of(*from);
     for (size_t i = 0; i < countof(rows); i++) {
         if (!starts(name, rows[i][0])) continue;
         *from = LLVMGetOperand(*from, 0);
@@ -76,7 +70,7 @@ void nvptx_convert(Cg *cg) {
         for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
             for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
                 next = LLVMGetNextInstruction(inst);
-                const char *name = intrinsic_of(inst);
+                const char *name = cg_intrinsic_of(inst);
                 bool is_signed = starts(name, "llvm.fptosi.sat.");
                 if (!is_signed && !starts(name, "llvm.fptoui.sat.")) continue;
                 if (is_converted(cg, LLVMTypeOf(inst), LLVMTypeOf(LLVMGetOperand(inst, 0))))
