@@ -66,10 +66,27 @@ Ref bounds_shape_of(Bounds *s, Ref array, int64_t axis) {
     return ref;
 }
 
+/* The length of an axis and a small number: length + *more. NO_REF: it is something else. */
+static Ref length_in(const Bounds *s, Ref ref, int64_t *more) {
+    enum { MOST = 1 << 20 };
+    int64_t k;
+    for (*more = 0; *more > -MOST && *more < MOST; ref = ir_arg(s->func, ref, 0)) {
+        const Inst *inst = ir_inst(s->func, ref);
+        if (inst->op == OP_shape) return ref;
+        if ((inst->op != OP_add && inst->op != OP_sub) ||
+            !opt_const_int(s->func, ir_arg(s->func, ref, 1), &k) || k < -MOST || k > MOST)
+            return NO_REF;
+        *more += inst->op == OP_add ? k : -k;
+    }
+    return NO_REF;
+}
+
 bool bounds_require(Bounds *s, Op op, Ref a, Ref c) {
     int64_t x, y;
     if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y))
         return op == OP_lt ? x < y : x <= y;
+    Ref length = length_in(s, a, &x), other = length_in(s, c, &y);
+    if (length && other && opt_same(s->func, length, other)) return op == OP_lt ? x < y : x <= y;
     Ref condition = bounds_compare(s, op, a, c);
     for (int32_t i = 0; i < s->conditions.len; i++)
         if (s->conditions.items[i] == condition) return true;
@@ -373,7 +390,8 @@ static Interval of_counter(Bounds *s, Ref phi, Place at) {
     return of_variable(s, phi, false, at);
 }
 
-/* All that variables are given which only ever hand on what they got: best = 0 in front of a loop, best = i in some of its rounds. */
+/* All that variables are given which only ever hand on what they got: best = 0 in front of a loop, best = i in some of its rounds. Not sums, nor
+ * what a variable is behind its loop: these are the length itself in the end, for which no fast copy would ever be taken. */
 typedef struct Hull {
     Ref phis[6]; /* of headers: what they were given is counted in */
     int n;
@@ -403,8 +421,11 @@ static bool hull(Bounds *s, Ref ref, Hull *h, Place at) {
     if (at.depth >= MAX_DEPTH) return false;
     bool nest = !bounds_invariant(s, ref), starts = nest && opt_is_header_phi(s->func, s->cfg, ref);
     if (nest && (op == OP_phi || op == OP_select) && !starts) return hull_of_all(s, ref, h, at);
-    bool counts = starts && !opt_range_item(s->func, s->cfg, ref, at.block, &item);
-    Interval one = counts ? of_counter(s, ref, at) : bounds_interval(s, ref, at);
+    bool plain = !nest || opt_range_item(s->func, s->cfg, ref, at.block, &item);
+    bool counts = starts && !plain;
+    bool runs =
+        counts && opt_in_loop(s->cfg, s->cfg->loop_of[ir_inst(s->func, ref)->block], at.block);
+    Interval one = plain ? bounds_interval(s, ref, at) : runs ? of_counter(s, ref, at) : none();
     if (one.ok) {
         h->all = h->all.ok ? of_both(s, h->all, one) : one;
         return true;
