@@ -1,5 +1,5 @@
-"""Kernels that judge the AMD code from 27 November 2026 on, written by someone who had not read the passes; nobody looks at their machine
-code. kernels_judge.cu has the same in CUDA C."""
+"""Kernels that judge the AMD code from 27 November 2026 on, written by someone who had not read the passes; nobody looked at their machine
+code before it was measured. kernels_judge.cu has the same in CUDA C."""
 import math
 
 from quern import cuda, float32, int32

@@ -10,6 +10,7 @@
 struct Walkable {
     Arena arena;
     ValueLayout items[2]; /* of keys and values */
+    int32_t nitems;       /* a set has keys alone */
     bool in_place;
 };
 
@@ -39,6 +40,7 @@ static Walkable *walkable_new(ModState *state, TypeKey key) {
     const Type *type = py_key_type(state, NULL, types, &w->arena, key, true);
     if (!type) return py_walkable_free(w), NULL;
     w->in_place = type->kind == TY_CLASS && (type->bits == CLS_dict || type->bits == CLS_set);
+    w->nitems = type->nparams;
     for (int32_t i = 0; w->in_place && i < type->nparams; i++) {
         w->items[i] = cg_layout(&w->arena, types, type->params[i]);
         w->in_place = is_in_place(&w->items[i]);
@@ -78,6 +80,8 @@ PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     const Walkable *w = NULL;
     PyObject *iterator = NULL;
     if (container->object && !(w = walkable_of(container))) return NULL;
+    if (w && w->in_place && over != OVER_KEYS && w->nitems < 2)
+        return PyErr_SetString(PyExc_TypeError, "a set has no values"), NULL;
     if (w && !w->in_place) {
         PyObject *items = PyObject_CallOneArg(args[1], self);
         iterator = items ? PyObject_GetIter(items) : NULL;

@@ -806,3 +806,10 @@ def deep(n):
 def test_a_million_elements_go_at_once():
     xs = deep(200_000)
     assert len(xs) == 200_001 and xs[-1] == (199_999, "199999")
+
+
+def test_MEM_a_set_has_no_values_to_go_over():
+    items = Set([1, 2])
+    for over in (1, 2):
+        with pytest.raises(TypeError, match="no values"):
+            items._walk(over, list)
