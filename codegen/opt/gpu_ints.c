@@ -128,11 +128,14 @@ static IntRange range_of_type(const Type *type) {
     return type_class(type) == CLASS_UINT ? between(0, 2 * half - 1) : between(-half, half - 1);
 }
 
-/* Which of the numbers of the launch is it? GEN_none: none. */
-static GenId launch_number(const GpuInts *s, Ref ref) {
-    const Inst *inst = ir_inst(s->func, ref);
+GenId gpu_generator(const Inst *inst) {
     const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
     return row && row->nvptx.kind == LOWER_GEN ? (GenId)row->nvptx.id : GEN_none;
+}
+
+/* Which of the numbers of the launch is it? GEN_none: none. */
+static GenId launch_number(const GpuInts *s, Ref ref) {
+    return gpu_generator(ir_inst(s->func, ref));
 }
 
 static IntRange range_of_launch(GenId which) {

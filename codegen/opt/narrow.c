@@ -38,9 +38,8 @@ static bool operands_fit(Narrow *s, Ref ref, int from) {
 
 /* One of several ints. */
 static bool is_choice(Narrow *s, Ref ref) {
-    const LibRow *row = lib_row_of(ir_inst(s->func, ref));
-    return row && row->nvptx.kind == LOWER_GEN &&
-           (row->nvptx.id == GEN_min || row->nvptx.id == GEN_max);
+    GenId which = gpu_generator(ir_inst(s->func, ref));
+    return which == GEN_min || which == GEN_max;
 }
 
 static bool becomes_small(Narrow *s, Ref ref) {

@@ -67,14 +67,9 @@ static bool is_between(Saturate *s, Ref value, int64_t lo, int64_t hi) {
     return true;
 }
 
-static GenId generator(const Inst *inst) {
-    const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
-    return row && row->nvptx.kind == LOWER_GEN ? (GenId)row->nvptx.id : GEN_none;
-}
-
 /* One of several ints. */
 static bool is_choice(const Saturate *s, const Inst *inst) {
-    GenId which = generator(inst);
+    GenId which = gpu_generator(inst);
     return inst->type == s->i64 &&
            (inst->op == OP_phi || inst->op == OP_select || which == GEN_min || which == GEN_max);
 }
@@ -139,7 +134,7 @@ static bool may_saturate(PassContext *ctx, Saturate *s, Ref made) {
 
 static bool is_made_of_float(const Saturate *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
-    GenId which = generator(inst);
+    GenId which = gpu_generator(inst);
     bool makes = inst->op == OP_cast || which == GEN_floor_to_int || which == GEN_ceil_to_int ||
                  which == GEN_round_to_int;
     return makes && inst->type == s->i64 &&
