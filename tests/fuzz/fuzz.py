@@ -1,12 +1,14 @@
-"""Random loop nests against CPython (make fuzz). Each seed is one program with six sets of arguments.
+"""Random programs against CPython (make fuzz). Each seed is one program with several sets of arguments.
 
-    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda,hip] [--kernels] [--show]
+    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda,hip] [--sort nests] [--show]
 
---kernels (make fuzz-kernels): every program is a kernel, on the cpu device, in PTX and in machine code of two AMD chips.
+Sorts: loop nests; kernels (make fuzz-kernels), on the cpu device, in PTX and in machine code of two AMD chips; and programs for one rule of the
+compiler: searches (variables that keep what they were given), strips (divisors and ints of floats that are looked for ahead), float-ints (of kernels).
 
 Prints the seed and the smallest program of each difference, and of each program that crashes, hangs or is refused;
 exits with 1 where there was any. QUERN_BUILD names the build folder; without it the installed package is tested."""
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -15,7 +17,7 @@ import signal
 import sys
 import time
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = os.environ.get("QUERN_BUILD")
@@ -28,8 +30,11 @@ os.environ.setdefault("FAKEHIP_ARCH", "gfx1100,gfx942")  # the chips: waves of 3
 os.environ.setdefault("FAKEHIP_DEVICES", str(1 + os.environ["FAKEHIP_ARCH"].count(",")))
 
 import compare  # noqa: E402
+import float_ints  # noqa: E402
 import kernel_programs  # noqa: E402
 import nests  # noqa: E402
+import searches  # noqa: E402
+import strips  # noqa: E402
 from shrink import shrink  # noqa: E402
 
 LIMIT = 60.0  # seconds of a processor that a program may take
@@ -37,8 +42,16 @@ PATIENCE = 900.0  # seconds that it may take where others have the processors
 KERNELS = "cpu,cuda," + ",".join(f"hip-{chip}" for chip in os.environ["FAKEHIP_ARCH"].split(","))
 
 
-def program_of(seed, only_kernels):
-    return kernel_programs.program(seed) if only_kernels else nests.program(seed)
+@dataclass
+class Sort:
+    program: object  # of a seed
+    differences: object  # of a program, its seed and devices: (what sort, words), or None
+    devices: str = "cpu,cuda"
+
+
+SORTS = {"nests": Sort(nests.program, compare.differences), "kernels": Sort(kernel_programs.program, functools.partial(compare.differences, one=True), KERNELS),
+         "searches": Sort(searches.program, searches.differences, "cpu"), "strips": Sort(strips.program, strips.differences, "cpu"),
+         "float-ints": Sort(float_ints.program, float_ints.differences)}
 
 
 class Child:
@@ -85,12 +98,12 @@ class Child:
         return os.WTERMSIG(status) if os.WIFSIGNALED(status := os.waitpid(self.pid, 0)[1]) else 0
 
 
-def judge(program, seed, devices, one=False):
+def judge(sort, program, seed, devices):
     """(sort, words) in a process of its own; sort is None where all agrees, "invalid" where CPython cannot run it."""
     def work(tell):
         warnings.simplefilter("ignore")
         try:
-            tell(*(compare.differences(program, seed, devices, one=one) or (None, "")))
+            tell(*(sort.differences(program, seed, devices) or (None, "")))
         except Exception as error:  # noqa: BLE001
             tell("invalid", f"{type(error).__name__}: {error}")
 
@@ -113,7 +126,7 @@ def judge(program, seed, devices, one=False):
     return said[0] if said else ("crash", signal.Signals(died).name if died else "the process ended")
 
 
-def search(seeds, jobs, devices, only_kernels):
+def search(sort, seeds, jobs, devices):
     """The seeds that do not agree, each as soon as it is found. Every child works through a share of the seeds."""
     def work(share):
         def run(tell):
@@ -121,7 +134,7 @@ def search(seeds, jobs, devices, only_kernels):
             for seed in share:
                 tell(seed, None)
                 try:
-                    agrees = not compare.differences(program_of(seed, only_kernels), seed, devices, one=only_kernels)
+                    agrees = not sort.differences(sort.program(seed), seed, devices)
                 except Exception:  # noqa: BLE001
                     agrees = False
                 if not agrees:  # a device may be lost by it: another process goes on
@@ -154,22 +167,22 @@ def search(seeds, jobs, devices, only_kernels):
                     key.data[0].kill()
 
 
-def report(seed, devices, only_kernels, smallest=True):
-    program = program_of(seed, only_kernels)
-    sort, words = judge(program, seed, devices, only_kernels)
-    print(f"== seed {seed}: {sort}")
-    if sort is None:
+def report(sort, seed, devices, smallest=True):
+    program = sort.program(seed)
+    what, words = judge(sort, program, seed, devices)
+    print(f"== seed {seed}: {what}")
+    if what is None:
         print("it agrees when it runs alone")
-    elif smallest and sort not in ("invalid", "hang"):
-        def kind(sort, words):  # what is refused stays refused for the same exception
-            return sort, sort == "refused" and words.split(": ")[1]
+    elif smallest and what not in ("invalid", "hang"):
+        def kind(what, words):  # what is refused stays refused for the same exception
+            return what, what == "refused" and words.split(": ")[1]
 
-        def still(source, wanted=kind(sort, words)):
-            return kind(*judge(replace(program, source=source), seed, devices, only_kernels)) == wanted
+        def still(source, wanted=kind(what, words)):
+            return kind(*judge(sort, replace(program, source=source), seed, devices)) == wanted
 
         program.source = shrink(program.source, still)
-        words = judge(program, seed, devices, only_kernels)[1]
-    print(program.source + words if sort == "crash" else words, flush=True)
+        words = judge(sort, program, seed, devices)[1]
+    print(program.source + words if what == "crash" else words, flush=True)
 
 
 def main():
@@ -178,19 +191,20 @@ def main():
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--devices", help="for the kernels; hip-gfx942 is a chip that FAKEHIP_ARCH names")
-    parser.add_argument("--kernels", action="store_true", help="kernels alone")
+    parser.add_argument("--sort", choices=SORTS, default="nests")
+    parser.add_argument("--kernels", dest="sort", action="store_const", const="kernels", help="--sort kernels")
     parser.add_argument("--show", action="store_true", help="only print the programs")
     args = parser.parse_args()
-    seeds = range(args.seed, args.seed + args.programs)
+    seeds, sort = range(args.seed, args.seed + args.programs), SORTS[args.sort]
     if args.show:
         for seed in seeds:
-            print(f"# seed {seed}\n{program_of(seed, args.kernels).source}")
+            print(f"# seed {seed}\n{sort.program(seed).source}")
         return 0
-    devices = (args.devices or (KERNELS if args.kernels else "cpu,cuda")).split(",")
+    devices = (args.devices or sort.devices).split(",")
     start, bad = time.monotonic(), 0
-    for seed in search(seeds, args.jobs, devices, args.kernels):
+    for seed in search(sort, seeds, args.jobs, devices):
         bad += 1
-        report(seed, devices, args.kernels, smallest=bad <= 5)
+        report(sort, seed, devices, smallest=bad <= 5)
     print(f"{args.programs} programs from seed {args.seed} on {', '.join(devices)}: {bad or 'none'} differ, "
           f"{time.monotonic() - start:.0f} s")
     return 1 if bad else 0

@@ -1,11 +1,15 @@
 """Variables that keep what they were given, as indices (codegen/opt/inductive.c: by_choice, bounds_interval.c: of_chosen): `best = 0; for i in range(1, n):
 if a[i] < a[best]: best = i`. Results, exceptions and what was stored before them are CPython's, whatever the lengths."""
 import os
-import random
+import pathlib
+import sys
 
 import numpy as np
 import pytest
 from quern import njit
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+import searches  # noqa: E402
 
 
 def argmin(a):
@@ -218,84 +222,9 @@ def test_what_it_was_given_in_the_round_before(given):
                 same(names["f"], compiled, lambda: (np.arange(length) * 2, None, np.arange(16) * 5 % 8, n, m, 1))
 
 
-class Programs:
-    """Random loops whose variables are given numbers, counters, each other, and rarely sums."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.lines = []
-        self.counters = []
-
-    def given(self):
-        r = self.random
-        plain = ["0", "1", "-1", "2", "s", "n - 1", "len(a) - 1", "p", "q", "u"] + self.counters * 6
-        return r.choice(plain) + r.choice([""] * 12 + [" + 1", " - 1", " * 2", " // 2"])
-
-    def index(self):
-        return self.random.choice(["p", "q", "u", "p", "q", "u", "p + 1", "q - 1", *self.counters])
-
-    def condition(self):
-        r = self.random
-        c = self.counters[-1]
-        return r.choice([f"c[({c} * 7 + {r.randrange(9)}) % 16] > {r.randrange(2, 6)}", f"a[{self.index()}] < a[{self.index()}]",
-                         f"{self.index()} < {self.given()}", f"{r.choice('pqu')} >= 0 and a[{r.choice('pqu')}] > 2", f"{r.choice('pqu')} < 0 or a[{r.choice('pqu')}] > 4",
-                         f"{r.choice('pqu')} == -1 or b[{r.choice('pqu')}] < a[{c}]"])
-
-    def statement(self, indent, depth):
-        r = self.random
-        kind = r.randrange(10)
-        if kind < 3:
-            self.lines.append(f"{indent}{r.choice('pqu')} = {self.given()}")
-        elif kind < 4:
-            x, y = r.sample("pqu", 2)
-            self.lines.append(f"{indent}{x}, {y} = {y}, {self.given()}")
-        elif kind < 7 and depth < 4:
-            self.lines.append(f"{indent}if {self.condition()}:")
-            self.statement(indent + "    ", depth + 1)
-            if r.random() < 0.3:
-                self.lines.append(f"{indent}else:")
-                self.statement(indent + "    ", depth + 1)
-        elif kind == 7 and len(self.counters) < 3:
-            self.loop(indent, depth)
-        else:
-            self.lines.append(f"{indent}" + r.choice([f"x += a[{self.index()}]", f"x += b[{self.index()}] * 2", f"b[{self.index()}] = x", f"a[{self.index()}] = a[{self.index()}]"]))
-
-    def loop(self, indent, depth):
-        r = self.random
-        name = "ijk"[len(self.counters)]
-        stop = r.choice(["n", "m", "len(a)", "len(b)", "n - 1", "3", *self.counters])
-        start = r.choice(["0", "0", "1", "s", *[f"{c} + 1" for c in self.counters]])
-        steps = r.choice([f"{start}, {stop}", f"{start}, {stop}", f"{stop} - 1, {start} - 1, -1", f"{start}, {stop}, 2"])
-        self.lines.append(f"{indent}for {name} in range({steps}):")
-        self.counters.append(name)
-        for _ in range(r.randrange(2, 5)):
-            self.statement(indent + "    ", depth + 1)
-        self.counters.pop()
-
-    def source(self):
-        r = self.random
-        first = [r.choice(["0", "0", "-1", "s", "1", "n - 1"]) for _ in range(3)]
-        self.lines.append(f"    p, q, u, x = {', '.join(first)}, 0")
-        self.loop("    ", 0)
-        self.counters = ["n"]
-        self.statement("    ", 4)
-        return "def f(a, b, c, n, m, s):\n" + "\n".join(self.lines) + "\n    return x * 1000 + p * 100 + q * 10 + u\n"
-
-
 PROGRAMS = int(os.environ.get("QUERN_PROGRAMS", "160")) // 4
 
 
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
 def test_random_programs(seed):
-    source = Programs(seed).source()
-    names = {}
-    exec(source, names)
-    compiled = njit(names["f"])
-    numbers = random.Random(seed)
-    for _ in range(40):
-        lengths = numbers.choice([(4, 4), (6, 3), (1, 2), (0, 3), (2, 0), (7, 7), (5, 6)])
-        n, m, s = numbers.randrange(-1, 9), numbers.randrange(-1, 8), numbers.randrange(-2, 4)
-        a, b = (np.array([numbers.randrange(9) for _ in range(k)], np.int64) for k in lengths)
-        c = np.arange(16) * 5 % 8
-        with np.errstate(over="ignore"):
-            same(names["f"], compiled, lambda: (a.copy(), b.copy(), c.copy(), n, m, s))
+    assert searches.differences(searches.program(seed), seed) is None

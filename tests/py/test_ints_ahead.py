@@ -1,11 +1,17 @@
 """Floats that are no int64, which the compiler looks for a strip ahead of int(x), math.floor(x) and the like (codegen/opt/divisors.c): the
 exception must come in the round in which CPython raises it, with all stores before it done and none after it."""
 import math
+import os
+import pathlib
+import sys
 
 import numpy as np
 import pytest
 from quern import njit
 from test_divisors import SIZES, STRIP, check, positions
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+import strips  # noqa: E402
 
 
 def kept(a, s, out):
@@ -161,3 +167,11 @@ def test_EXC_in_try():
             a[place] = value
             out, want = np.zeros(a.size, np.int64), np.zeros(a.size, np.int64)
             assert njit(quiet)(a, out) == quiet(a, want) and (out == want).all()
+
+
+PROGRAMS = int(os.environ.get("QUERN_PROGRAMS", "160")) // 4
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
+def test_random_loops(seed):
+    assert strips.differences(strips.program(seed), seed) is None

@@ -152,7 +152,9 @@ bench | bench-loops)
     ;;
 fuzz)
     build "$python" build/test
-    QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
+    for sort in nests searches strips float-ints; do
+        QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py --sort "$sort" "$@"
+    done
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/generators.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/object_programs.py "$@"
