@@ -9,7 +9,7 @@
  * Facts of phis are recomputed, not accumulated. Joins only go up, but a constant that stops being
  * one may lower a type (x ** -1 is a float, x ** n an int); after LOW_UPDATES changes a fact
  * accumulates, after HIGH_UPDATES it stands. That bounds the walk whatever the operators do. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_made.h"
 
 enum { LOW_UPDATES = 12, HIGH_UPDATES = 40, MAX_ROUNDS = 1000 };
 
@@ -126,7 +126,8 @@ static bool takes_open(const Inst *inst, int32_t k) {
     case OP_setitem: return k != 1;
     case OP_setattr: return k == 1;
     case OP_binary: /* d |= e; x in d */
-        return inst->imm || inst->sub == OPR_contains || inst->sub == OPR_not_contains;
+        return inst->imm || inst->sub == OPR_contains || inst->sub == OPR_not_contains ||
+               inst->sub == OPR_add;
     default: return false;
     }
 }
@@ -364,7 +365,9 @@ static bool must_be_there(const Val *v, const Type *declared) {
 
 static bool visit_return(Infer *in, Ref ref) {
     Val v = {0};
-    if (!infer_operand(in, ref, 0, &v)) return false;
+    if (!container_returned(in, ir_arg(in->f, ref, 0), declared_result(in)) ||
+        !infer_operand(in, ref, 0, &v))
+        return false;
     if (must_be_there(&v, declared_result(in))) v = v_present(in, v);
     if (!check_returned(in, ref, &v)) return false;
     Instance *inst = in->inst;
@@ -816,9 +819,13 @@ void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     in->settled = false;
     walk(in);
-    while (!in->ti->aborted && !instance_is_open(in->inst) &&
-           (container_close_webs(in) || cell_close(in)))
+    bool open = instance_is_open(in->inst), said = open || in->inst->declared || in->inst->library;
+    in->inst->left_open = said || !in->containers ? NULL : container_left_open(in);
+    while (!in->ti->aborted && !open && (container_close_webs(in) || cell_close(in)))
         walk(in);
+    if (in->inst->left_open &&
+        !container_is_closed(in, in->inst->left_open, in->inst->returned.type))
+        in->inst->left_open = NULL;
     in->settled = true;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         if (!in->facts[ref].conflict || !in->facts[ref].python) continue;

@@ -81,9 +81,10 @@ typedef struct Instance {
     const Signature *declared; /* NULL: none; its result NULL: inferred */
     Fact result;               /* join over the returns; type NULL: none seen yet */
     Fact returned;             /* the same, of the inference that runs */
-    bool repeats;    /* the inference that runs is not its first: `result` stays until it is over */
-    Ref returned_at; /* untyped return that gave the result its type */
-    bool endless;    /* done, and no path of it returns: it raises, or loops for ever */
+    bool repeats; /* the inference that runs is not its first: `result` stays until it is over */
+    const Type *left_open; /* container_left_open(): what it gives is its caller's to say */
+    Ref returned_at;       /* untyped return that gave the result its type */
+    bool endless;          /* done, and no path of it returns: it raises, or loops for ever */
     bool
         nested; /* ti_diagnose: of a function made by another; its closure variables are not known */
     bool library;  /* of our own library, or called by it: its errors are the caller's */

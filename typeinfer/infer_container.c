@@ -4,9 +4,10 @@
  * of one type; where displays of tuples meet, their items do. What their parameters are (elements; keys and values) is joined from the displays and from what is put into them, wherever
  * that stands: facts about them only ever go up. Elements that are containers themselves teach and are taught: after adj = [[]],
  * adj[0].append(1) says what the inner site makes. */
+#include "typeinfer/infer_made.h"
 #include "typeinfer/infer_variant.h"
 
-enum { THROUGH_CONTAINERS = 6, MOST_PARAMS = 2, FIRST_TABLE = 8, FIRST_ROOM = 5 };
+enum { THROUGH_CONTAINERS = 6, MOST_PARAMS = 2 };
 
 /* -- webs ------------------------------------------------------------------------------------------ */
 
@@ -185,6 +186,23 @@ static int32_t stored_param(const Type *container) {
     return container->nparams - 1;
 }
 
+/* A display in a tuple was seen as a tuple of its items before it became a list. */
+static const Type *join_displays(Infer *in, const Type *a, const Type *b) {
+    if (a->kind == TY_CLASS && b->kind == TY_TUPLE) return join_displays(in, b, a);
+    if (a->kind != TY_TUPLE || a->fields) return NULL;
+    if (type_is_list(b)) {
+        const Type *item = b->params[0];
+        for (int32_t i = 0; item && i < a->nitems; i++)
+            item = container_join(in, item, a->items[i]);
+        return item ? container_like(in, b, &item) : NULL;
+    }
+    if (b->kind != TY_TUPLE || b->fields || a->nitems != b->nitems) return NULL;
+    const Type **items = arena_array(in->arena, const Type *, a->nitems);
+    for (int32_t i = 0; i < a->nitems; i++)
+        if (!(items[i] = container_join(in, a->items[i], b->items[i]))) return NULL;
+    return type_tuple_like(in->types, a, items);
+}
+
 const Type *container_join(Infer *in, const Type *a, const Type *b) {
     if (!a || !b) return a ? a : b;
     if (type_is_exception(a) && type_is_exception(b))
@@ -198,7 +216,7 @@ const Type *container_join(Infer *in, const Type *a, const Type *b) {
         return container_like(in, a->shared ? a : b, params);
     }
     Fact x = fact_of(a), y = fact_of(b), both;
-    return fact_join(in, &x, &y, &both) ? both.type : NULL;
+    return fact_join(in, &x, &y, &both) ? both.type : join_displays(in, a, b);
 }
 
 /* A place that takes no memory, as one of (), is none. */
@@ -459,6 +477,69 @@ bool container_wanted(Infer *in, const Instance *callee, const Val *values, cons
     return true;
 }
 
+/* -- results --------------------------------------------------------------------------------------- */
+
+static bool is_open_container(const Type *type) {
+    return type && type->kind == TY_CLASS && type->open && type->nparams &&
+           type->nparams <= MOST_PARAMS && !type->variant;
+}
+
+/* What is known of the parameters of a container; NULL for the others. */
+static void known_params(const Type *type, const Type **params) {
+    for (int32_t p = 0; p < type->nparams; p++)
+        params[p] = type->params[p]->kind == TY_UNKNOWN ? NULL : type->params[p];
+}
+
+const Type *container_left_open(Infer *in) {
+    const Type *made = NULL;
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        const Inst *inst = ir_inst(in->f, ref);
+        if (inst->op != OP_return || !in->reached[inst->block]) continue;
+        const Type *type = in->facts[ir_arg(in->f, ref, 0)].type;
+        if (!is_open_container(type) || !(made = container_join(in, made, type))) return NULL;
+    }
+    return made;
+}
+
+bool container_of_call(Infer *in, const Type *made, const Type **out) {
+    const Type *params[MOST_PARAMS] = {0};
+    known_params(made, params);
+    webs_of(in);
+    container_make_lists(in, in->at);
+    add_site(in, (ClassId)made->bits, in->at);
+    Ref web = representative(in->containers, in->at);
+    if (made->shared && !in->emit) share_web(in, web);
+    if (!in->emit && !teach_web(in, web, made, params)) return false;
+    const WebFacts *w = facts_of(in, in->at);
+    *out = web_type(in, (ClassId)made->bits, w, w->params);
+    if (!in->emit && in->facts[in->at].type != *out) forget_result(in);
+    return true;
+}
+
+bool container_returned(Infer *in, Ref ref, const Type *declared) {
+    const Type *type = in->facts[ref].type;
+    return in->emit || !is_open_container(type) || !declared || declared->kind != TY_CLASS ||
+           declared->bits != type->bits || declared->open ||
+           teach(in, ref, type, declared->params, THROUGH_CONTAINERS);
+}
+
+/* Numbers are left to what else is put in: xs + [0.5] says little of xs. */
+static bool learns_addend(Infer *in, const Val *list, const Type *other) {
+    const Type *params[MOST_PARAMS] = {0};
+    known_params(other, params);
+    bool number = !params[0] || type_is_number(params[0]) || params[0]->kind == TY_bool;
+    return !list->f.type->open || number ||
+           teach(in, list->src, list->f.type, params, THROUGH_CONTAINERS);
+}
+
+bool container_added(Infer *in, Val a, Val b, Val *out) {
+    if (!learns_addend(in, &a, b.f.type) || !learns_addend(in, &b, a.f.type)) return false;
+    const Type *both = container_join(in, a.f.type, b.f.type);
+    const Type *item = both && both->params[0]->kind != TY_UNKNOWN ? both->params[0] : NULL;
+    if (!item || both->open || type_is_number(item)) return in->stop = STOP_UNKNOWN, false;
+    return *out = val_of(fact_of(both)), true;
+}
+
 bool container_becomes(Infer *in, const Type *type, Ref src) {
     Ref web = web_with_site(in, src);
     return web && type->kind == TY_CLASS && type->nparams && container_learns(in, type, src);
@@ -583,6 +664,11 @@ static const Type *closed(Infer *in, const Type *type) {
     return container_like(in, type, params);
 }
 
+/* Nothing was put in when any type was assumed: None would have made it one that has None. */
+bool container_is_closed(Infer *in, const Type *open, const Type *type) {
+    return closed(in, open) == type;
+}
+
 /* What a web is about whose containers nothing is ever put into: any type will do. */
 bool container_close_webs(Infer *in) {
     for (int32_t i = 0; in->containers && i < in->containers->sites.len; i++) {
@@ -599,44 +685,6 @@ bool container_close_webs(Infer *in) {
         return true;
     }
     return false;
-}
-
-static Ref emit_list(Infer *in, const Type *type, const Val *items, int32_t n) {
-    Emit *e = in->emit;
-    const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, type);
-    Ref count = emit_int(e, i64, n), fields[2] = {count};
-    fields[1] = emit1(e, OP_alloc, lowered->items[1], count);
-    ir_inst(e->out, fields[1])->sub = lowered->items[1]->element->counted ? FLAG_ZEROED : 0;
-    for (int32_t k = 0; k < n; k++)
-        emit3(e, OP_store, NULL, fields[1], emit_int(e, i64, k),
-              v_as(in, items[k], type->params[0]));
-    return emit(e, OP_new, lowered, fields, 2);
-}
-
-/* Without entries, and with room for a few: length, used, free, table, hashes, keys, values. */
-static Ref emit_table(Infer *in, const Type *type) {
-    Emit *e = in->emit;
-    const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, type);
-    Ref zero = emit_int(e, i64, 0), room = emit_int(e, i64, FIRST_ROOM);
-    Ref fields[7] = {zero, zero, room};
-    for (int32_t k = 3; k < lowered->nitems; k++) {
-        bool table = lowered->items[k]->element->kind == TY_i32 && k == 3;
-        fields[k] =
-            emit1(e, OP_alloc, lowered->items[k], table ? emit_int(e, i64, FIRST_TABLE) : room);
-        bool zeroed = table || lowered->items[k]->element->counted;
-        ir_inst(e->out, fields[k])->sub = zeroed ? FLAG_ZEROED : 0;
-    }
-    return emit(e, OP_new, lowered, fields, lowered->nitems);
-}
-
-/* Of no elements, of any number: length, first, limit, changes, items. */
-static Ref emit_deque(Infer *in, const Type *type) {
-    Emit *e = in->emit;
-    const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, type);
-    Ref zero = emit_int(e, i64, 0), fields[5] = {zero, zero, emit_int(e, i64, -1), zero};
-    fields[4] = emit1(e, OP_alloc, lowered->items[4], emit_int(e, i64, FIRST_TABLE));
-    ir_inst(e->out, fields[4])->sub = lowered->items[4]->element->counted ? FLAG_ZEROED : 0;
-    return emit(e, OP_new, lowered, fields, 5);
 }
 
 static const char *new_text(ClassId cls) {
@@ -666,19 +714,6 @@ static bool fill_table(Infer *in, Val table, const Val *items, int32_t n) {
             return false;
     }
     return true;
-}
-
-/* What stands for nothing of its type: 0, "", an empty container. */
-bool v_empty(Infer *in, const Type *type, Val *out) {
-    *out = val_of(fact_of(type));
-    if (!in->emit) return true;
-    if (type_is_list(type)) return out->ref = emit_list(in, type, NULL, 0), true;
-    if (type_is_of(type, CLS_deque)) return out->ref = emit_deque(in, type), true;
-    if (type_is_of(type, CLS_dict) || type_is_of(type, CLS_set))
-        return out->ref = emit_table(in, type), true;
-    Val zero = val_of(fact_int(in, 0));
-    if (type_is_text(type)) fact_of_const(in, const_str(in->arena, STR("")), &zero.f);
-    return out->ref = v_as(in, zero, type), true;
 }
 
 static bool two_variants(Infer *in, const WebFacts *w, ClassId cls, const Type *like) {
@@ -724,10 +759,8 @@ static bool make_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_
     if (in->emit && n && out->f.type->open && fact_none(&items[n - 1].f)) /* of nothing but None */
         return not_an_element(in, out->f.type, out->f.type->nparams - 1, items[n - 1].f.type);
     if (!in->emit) return out->f.type->open || filled || fill_table(in, *out, items, n);
-    if (cls == CLS_list) return out->ref = emit_list(in, out->f.type, items, n), true;
-    if (cls == CLS_deque) return out->ref = emit_deque(in, out->f.type), true;
-    out->ref = emit_table(in, out->f.type);
-    return fill_table(in, *out, items, n);
+    out->ref = container_emit(in, out->f.type, items, n);
+    return filled || fill_table(in, *out, items, n);
 }
 
 /* typed.List.empty_list(item): the types of what will be in it. */

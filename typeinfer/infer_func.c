@@ -3,6 +3,7 @@
  * Defaults become constants of the instance, so that `None` and shapes given as defaults steer it.
  * Arguments that are passed are only typed, except to functions of our own library, which are small
  * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
+#include "typeinfer/infer_made.h"
 #include "typeinfer/known.h"
 
 enum { CONSTANT_DEPTH = 64, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 20000 };
@@ -373,6 +374,19 @@ static Instance *callee_of(Infer *in, const Callee *called, const CallArgs *args
                : NULL;
 }
 
+/* Its caller says of what the container is that it gives. */
+static bool leaves_open(const Instance *callee) {
+    return callee->left_open && !callee->failed && !callee->recursive && !callee->endless;
+}
+
+/* Is it the call that is looked at, and none that comes with it, as that of what makes the values of a defaultdict? */
+static bool is_called_at(const Infer *in, const Callee *called) {
+    if (ir_inst(in->f, in->at)->op != OP_call_py) return false;
+    const Fact *f = &in->facts[ir_arg(in->f, in->at, 0)];
+    const Binding *b = called->closure && f->type ? f->type->binding : fact_object(f);
+    return b == called->function;
+}
+
 /* A function that cannot be compiled for the types of its arguments alone (the shape of an array must be known)
  * is tried with their values, as Numba does with literals. */
 static bool call(Infer *in, const Callee *called, const CallArgs *args, bool constants, Val *out) {
@@ -381,6 +395,13 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
     if (callee && callee->failed && !constants)
         callee = callee_of(in, called, args, true, false, NULL, &bound);
     if (!callee) return false;
+    if (leaves_open(callee) && is_called_at(in, called)) {
+        const Type *type;
+        if (!container_of_call(in, callee->left_open, &type)) return false;
+        if (type->open) return *out = (Val){.f = fact_of(type), .src = in->at}, true;
+        callee = callee_of(in, called, args, constants, constants, type, &bound);
+        if (!callee) return false;
+    }
     for (int32_t i = 0; callee->failed && i < callee->nslots && i < 64; i++)
         if (callee->literals >> i & 1) note_literal(in, bound.values[i].src);
     if (instance_is_generator(callee)) {
@@ -459,6 +480,17 @@ bool v_comprehension(Infer *in, Ref made, Val *out) {
     return fact_of_code(in, ir_inst(in->f, made)->u.value, "a comprehension", &out->f);
 }
 
+/* NULL: not known yet, or an error. */
+static Instance *comprehension_of(Infer *in, const Binding *function, const FunctionInfo *info,
+                                  const Bound *bound, const Signature *result) {
+    Slot *slots = arena_copy(in->arena, bound->slots, sizeof *slots * (size_t)bound->n);
+    Instance *callee = instance_find(in->ti, function, info, result, slots, bound->n);
+    if (callee->state == INST_NEW) callee->library = in->inst->library;
+    bool known =
+        in->emit || (infer_callee(in, callee) && container_wanted(in, callee, bound->values, NULL));
+    return known ? callee : NULL;
+}
+
 bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterator, Val *out) {
     int32_t n = 1 + ir_inst(in->f, made)->nargs;
     const FunctionInfo *info = ti_function_info(in->ti, function);
@@ -472,12 +504,14 @@ bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterat
         slot->fact = passed_fact(in, &bound.values[i].f, in->inst->library);
         slot->count = fact_is_const(&slot->fact) ? 0 : 1;
     }
-    Instance *callee = instance_find(in->ti, function, info, NULL, bound.slots, n);
-    if (callee->state == INST_NEW) callee->library = in->inst->library;
-    if (!in->emit &&
-        (!infer_callee(in, callee) || !container_wanted(in, callee, bound.values, NULL) ||
-         !callee_ready(in, callee)))
-        return false;
+    Instance *callee = comprehension_of(in, function, info, &bound, NULL);
+    if (callee && leaves_open(callee)) {
+        const Type *type;
+        if (!container_of_call(in, callee->left_open, &type)) return false;
+        if (type->open) return *out = (Val){.f = fact_of(type), .src = in->at}, true;
+        callee = comprehension_of(in, function, info, &bound, result_signature(in->ti, type));
+    }
+    if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
     if (in->emit) out->ref = emit_call(in, callee, &bound);

@@ -2,7 +2,7 @@
  *
  * Arithmetic goes through the rows "operator.*": the row says what the operands are converted to,
  * which IR op it is and what is tested before (a zero divisor, a negative count). */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_made.h"
 
 static const char *const operator_names[OPR_COUNT] = {
 #define OPERATOR(name, symbol, verb, method) [OPR_##name] = "operator." #name,
@@ -358,6 +358,11 @@ static bool binary_of_values(Infer *in, Operator op, Val a, Val b, Val *out) {
     return *out = val_of(fact_bool(in, op == OPR_ne)), true;
 }
 
+static bool v_add_open(Infer *in, Val a, Val b, Val *out) {
+    if (type_is_list(a.f.type) && type_is_list(b.f.type)) return container_added(in, a, b, out);
+    return in->stop = STOP_UNKNOWN, false;
+}
+
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool tuples = is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE), result;
     bool values = type_is_value(a.f.type) || type_is_value(b.f.type);
@@ -365,6 +370,8 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
                !fact_none(&b.f) && op != OPR_is && op != OPR_is_not && op != OPR_contains &&
                op != OPR_not_contains,
          taken;
+    if (op == OPR_add && !in_place && (a.f.type->open || b.f.type->open) && !in->emit)
+        return v_add_open(in, a, b, out);
     if (v_overload_binary(in, operator_names[op], in_place, a, b, &taken, out) || taken)
         return !in->stop;
     if (one && (is_kind(&a, TY_TUPLE) || is_kind(&b, TY_TUPLE)) && /* others: v_object_operator */

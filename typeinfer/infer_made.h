@@ -1,0 +1,21 @@
+/* infer_made.h - containers whose maker does not say what they hold (infer_container.c), and what makes their objects (infer_made.c). */
+#ifndef QUERN_INFER_MADE_H
+#define QUERN_INFER_MADE_H
+
+#include "typeinfer/infer.h"
+
+/* An object of that class; a list with these items, the others with none. */
+Ref container_emit(Infer *in, const Type *type, const Val *items, int32_t n);
+
+/* What the function returns, as long as nothing need be assumed: a container of nobody knows what; NULL: something else. */
+const Type *container_left_open(Infer *in);
+/* Is that the other one, of which any type was assumed? */
+bool container_is_closed(Infer *in, const Type *open, const Type *type);
+/* The call that is looked at gives such a container: *out is its type, by what the caller does with it. */
+bool container_of_call(Infer *in, const Type *made, const Type **out);
+/* It is returned by a function whose result is of a type that its caller says. */
+bool container_returned(Infer *in, Ref ref, const Type *declared);
+/* The sum of two lists, of which nobody knows what one holds. */
+bool container_added(Infer *in, Val a, Val b, Val *out);
+
+#endif
