@@ -17,10 +17,11 @@
 typedef struct Ranges {
     PassContext *ctx;
     Func *func;
-    Cfg cfg; /* made when a step is no constant */
+    Cfg cfg; /* made when it is asked for */
     bool has_cfg;
     bool strips; /* loops are cut into these, but for brief ones */
     Ref ref;     /* being written */
+    Ref span;    /* of a length: what it is the greater of, beside zero */
     Builder b;
     const Type *i64, *u64, *boolean;
 } Ranges;
@@ -50,12 +51,16 @@ static Ref convert(Ranges *r, Ref ref, const Type *to) {
     return b_op1(&r->b, OP_cast, to, ref);
 }
 
+static void with_cfg(Ranges *r) {
+    if (!r->has_cfg) cfg_compute(&r->cfg, r->ctx->arena, r->func);
+    r->has_cfg = true;
+}
+
 static bool at_least(Ranges *r, Ref ref, int64_t k) {
     int64_t value;
     if (opt_const_int(r->func, ref, &value)) return value >= k;
     if (k == 0 && opt_nonnegative(r->func, ref, false)) return true;
-    if (!r->has_cfg) cfg_compute(&r->cfg, r->ctx->arena, r->func);
-    r->has_cfg = true;
+    with_cfg(r);
     return opt_at_least(r->func, &r->cfg, ref, k, ir_inst(r->func, r->ref)->block);
 }
 
@@ -68,6 +73,14 @@ static Ref clamped(Ranges *r, Ref n) {
     return convert(r, choose(r, fits, n, limit), r->i64);
 }
 
+/* Does high - low stay in 64 bits even where nothing lies between them? */
+static bool differs_exactly(Ranges *r, Ref low, Ref high) {
+    enum { SMALL = 1 << 30 };
+    int64_t first;
+    return opt_const_int(r->func, low, &first) && first >= 0 && first <= SMALL &&
+           ir_type(r->func, low)->kind == TY_i64 && at_least(r, high, -SMALL);
+}
+
 /* Step 1: max(high - low, 0), where the difference may be 2**64 - 1. */
 static Ref unit_length(Ranges *r, Ref low, Ref high, bool small) {
     const Type *t = ir_type(r->func, low);
@@ -76,6 +89,7 @@ static Ref unit_length(Ranges *r, Ref low, Ref high, bool small) {
     bool exact = small || (t->kind == TY_i64 && at_least(r, low, 0)); /* where low < high */
     Ref zero = number(r, r->i64, 0), some = op2(r, OP_lt, r->boolean, low, high), n = high;
     if (!known || first != 0) n = op2(r, OP_sub, t, high, low);
+    if (differs_exactly(r, low, high)) r->span = n;
     if (!exact) {
         n = convert(r, n, r->i64);
         Ref over = op2(r, OP_lt, r->boolean, n, zero);
@@ -196,13 +210,61 @@ static void visit_loops(Ranges *r) {
     for (Ref ref = 1; ref < r->func->insts.len && !any; ref++)
         any = ir_inst(r->func, ref)->op == OP_poll && ir_inst(r->func, ref)->sub == FLAG_SHORT;
     if (!any) return;
-    cfg_compute(&r->cfg, r->ctx->arena, r->func);
-    r->has_cfg = true;
+    with_cfg(r);
     for (int32_t l = 0; l < r->cfg.loops.len; l++) {
         CountedLoop loop;
         RefList items = {0};
         if (counts_in_items(r, l, &loop) && own_items(r, &loop, &items))
             count_in_items(r, &loop, &items);
+    }
+}
+
+/* -- tests of loops ---------------------------------------------------------------------------- */
+
+/* Is it a block of a loop that has none inside? */
+static bool is_innermost(const Ranges *r, int32_t loop) {
+    for (int32_t l = 0; l < r->cfg.loops.len; l++)
+        if (r->cfg.loops.items[l].parent == loop) return false;
+    return loop >= 0;
+}
+
+static bool same_indices(const Func *func, Ref load, Ref store) {
+    for (int32_t k = 1; k < ir_inst(func, load)->nargs; k++)
+        if (ir_arg(func, load, k) != ir_arg(func, store, k)) return false;
+    return true;
+}
+
+/* Does the loop load an element of an array with several axes into which it stores another? */
+static bool carries_in_rows(const Ranges *r, int32_t loop) {
+    const Func *func = r->func;
+    for (Ref store = 1; store < func->insts.len; store++) {
+        const Inst *inst = ir_inst(func, store);
+        if (inst->op != OP_store || r->cfg.loop_of[inst->block] != loop) continue;
+        Ref array = ir_arg(func, store, 0);
+        if (ir_type(func, array)->ndim < 2) continue;
+        for (Ref load = 1; load < func->insts.len; load++)
+            if (ir_inst(func, load)->op == OP_load && ir_arg(func, load, 0) == array &&
+                r->cfg.loop_of[ir_inst(func, load)->block] == loop &&
+                !same_indices(func, load, store))
+                return true;
+    }
+    return false;
+}
+
+/* k < max(n, 0) is k < n where k is not negative. LLVM then sees that a loop that is entered has n rounds, and that an element a row
+ * further on is none of this row's: `a[y, x + 1] += a[y, x]` beside `a[y + 1, x] += ...` is carried in a register. It lengthens the code of
+ * loops that need none of this. spans: n of each length. */
+static void bare_tests(Ranges *r, const Ref *spans, Ref end) {
+    for (Ref ref = 1; ref < end; ref++) {
+        if (ir_inst(r->func, ref)->op != OP_lt) continue;
+        Ref span = spans[ir_arg(r->func, ref, 1)];
+        if (!span) continue;
+        r->ref = ref;
+        with_cfg(r);
+        int32_t loop = r->cfg.loop_of[ir_inst(r->func, ref)->block];
+        if (is_innermost(r, loop) && carries_in_rows(r, loop) &&
+            at_least(r, ir_arg(r->func, ref, 0), 0))
+            ir_args(r->func, ref)[1] = span;
     }
 }
 
@@ -230,9 +292,15 @@ void opt_ranges(PassContext *ctx, Func *func) {
         if (ir_inst(func, ref)->op == OP_range_len || ir_inst(func, ref)->op == OP_range_item)
             vec_push(ctx->arena, &found, ref);
     if (!found.len) return;
-    Ref *values = arena_array(ctx->arena, Ref, found.len);
-    for (int32_t i = 0; i < found.len; i++)
+    Ref before = func->insts.len;
+    Ref *values = arena_array(ctx->arena, Ref, found.len),
+        *spans = arena_array(ctx->arena, Ref, func->insts.len);
+    for (int32_t i = 0; i < found.len; i++) {
+        r.span = NO_REF;
         values[i] = written(&r, found.items[i]);
+        spans[found.items[i]] = r.span;
+    }
+    bare_tests(&r, spans, before);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
     for (int32_t i = 0; i < found.len; i++)
         map[found.items[i]] = values[i];

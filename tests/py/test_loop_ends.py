@@ -178,3 +178,65 @@ def test_variables_that_are_only_set():
         for first in (-1, 0, 1, 4, 5, -6):
             same(smallest, a, b, np.zeros(n + 1, int), first)
             same(farthest, a, b, np.zeros(2, int), first)
+
+
+# -- rows that are carried on: what such a loop compares its counter with is the difference of stop and start (ranges.c) -------------
+
+
+def diffused(a, n):
+    h, w = a.shape
+    for y in range(h - 1):
+        for x in range(1, w - 1):
+            a[y, x + 1] += a[y, x] * 3
+            a[y + 1, x - 1] += a[y, x]
+
+
+def shortened(a, n):
+    h, w = a.shape
+    for y in range(h - 1):
+        for x in range(2, w - 5):
+            a[y, x + 1] += a[y, x]
+            a[y + 1, x] += a[y, x + 1]
+        a[y, 0] += 7
+
+
+def counted_down(a, n):
+    h, w = a.shape
+    for y in range(h):
+        for x in range(w - 3, 0, -1):
+            a[y, x - 1] += a[y, x] + x
+
+
+def to_any_stop(a, n):
+    rounds = 0
+    for x in range(3, n):
+        a[0, x - 2] += a[0, x - 3]
+        rounds += 1
+    a[0, 0] = rounds
+
+
+def of_rows_and_back(a, n):
+    h, w = a.shape
+    last = -1
+    for y in range(1, h):
+        for x in range(w - 2):
+            a[y, x + 1] = a[y, x] + a[y - 1, x + 2]
+            last = x
+    return last
+
+
+@pytest.mark.parametrize("function", [diffused, shortened, counted_down, to_any_stop, of_rows_and_back])
+@pytest.mark.parametrize("checked", [None, False])
+def test_rows_that_are_carried_on(function, checked):
+    compiled = njit(boundscheck=checked)(function)
+    for h in range(1, 5):
+        for w in range(1, 13):
+            for n in (-2**63, -2**63 + 2, -5, 0, 3, w):
+                a = np.arange(h * w).reshape(h, w) * 5 % 17
+                b = a.copy()
+                assert function(a, n) == compiled(b, n)
+                assert np.array_equal(a, b), (h, w, n)
+    for h in (0, 3):
+        for w in (0, 2):
+            if h * w == 0 and function in (diffused, counted_down, of_rows_and_back):
+                assert function(np.zeros((h, w), int), 0) == compiled(np.zeros((h, w), int), 0)
