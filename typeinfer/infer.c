@@ -365,8 +365,8 @@ static bool must_be_there(const Val *v, const Type *declared) {
 
 static bool visit_return(Infer *in, Ref ref) {
     Val v = {0};
-    if (!container_returned(in, ir_arg(in->f, ref, 0), declared_result(in)) ||
-        !infer_operand(in, ref, 0, &v))
+    const Type *wanted = declared_result(in) ? declared_result(in) : in->inst->returned.type;
+    if (!container_returned(in, ir_arg(in->f, ref, 0), wanted) || !infer_operand(in, ref, 0, &v))
         return false;
     if (must_be_there(&v, declared_result(in))) v = v_present(in, v);
     if (!check_returned(in, ref, &v)) return false;
@@ -387,7 +387,7 @@ static bool visit_return(Infer *in, Ref ref) {
     if (generator && inst->serial == 0) return ti_fail(in, ref, E0215, ti_text(in, joined.type));
     if (type_is_too_large(joined.type)) return infer_too_large(in, ref, joined.type);
     joined.array = NULL;
-    if (inst->returned.type != joined.type) inst->returned_at = ref;
+    if (inst->returned.type != joined.type) inst->returned_at = ref, in->clock++;
     inst->returned = joined;
     if (!inst->repeats) instance_result_known(in->ti, inst);
     return true;
@@ -814,6 +814,17 @@ bool instance_is_open(const Instance *inst) {
     return false;
 }
 
+/* Recursion: what it gives is a container of nobody knows what as long as nothing else is known. What is done with it says more. */
+static void assume_open_result(Infer *in) {
+    Instance *inst = in->inst;
+    const Fact open = fact_of(inst->left_open);
+    if (inst->repeats || inst->result.type) return;
+    inst->result = open;
+    in->clock++;
+    walk(in);
+    if (inst->result.type == open.type) inst->result = (Fact){0};
+}
+
 /* A negative constant that meets a uint64 is an error only when all is known: it may not stay a constant. */
 void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
@@ -821,6 +832,7 @@ void infer_fixed_point(Infer *in) {
     walk(in);
     bool open = instance_is_open(in->inst), said = open || in->inst->declared || in->inst->library;
     in->inst->left_open = said || !in->containers ? NULL : container_left_open(in);
+    if (in->inst->left_open && in->inst->recursive) assume_open_result(in);
     while (!in->ti->aborted && !open && (container_close_webs(in) || cell_close(in)))
         walk(in);
     if (in->inst->left_open &&

@@ -652,6 +652,7 @@ bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *ou
 bool v_instance_attr(Infer *in, Val self, Str name, bool *found, Val *out);
 bool v_set_instance_attr(Infer *in, Val self, Str name, Val value);
 bool v_instance_method(Infer *in, Str name, const Val *args, int32_t n, bool *found, Val *out);
+bool v_value_made(Infer *in, Val made); /* a dataclass: its __post_init__ looks at the fields */
 bool instance_binds(Infer *in, const Type *cls, Str name); /* is it a method, no static one? */
 bool v_instance_unary(Infer *in, Operator op, Val a, bool *found, Val *out);
 bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *found,
@@ -679,15 +680,9 @@ bool container_taught(Infer *in, Str name, const CallArgs *args);
 /* Containers from elsewhere that meet those of a web, in a phi or as results, say what these hold (xs if n else []), and
  * whether Python holds them, too; in tuples as well. */
 bool container_taught_where_paths_meet(Infer *in, Ref ref);
-/* The fact of a value that is a container, in the type that its web has now. */
-void container_of_today(Infer *in, Ref ref, Fact *f);
-/* A web of containers that stay empty gets a type; false: there is none. */
-bool container_close_webs(Infer *in);
 
 /* The common type of two that go into one place; containers are of the common types of their parameters. NULL: none, or neither. */
 const Type *container_join(Infer *in, const Type *a, const Type *b);
-/* The callee puts something into containers among its arguments of which nothing was known. `closure`: whose variables are the last. */
-bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure);
 /* A container that was made here goes to a place of that type. */
 bool container_learns(Infer *in, const Type *type, Ref item);
 

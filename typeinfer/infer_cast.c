@@ -131,7 +131,7 @@ static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *o
     }
     *out = v_tuple(in, items, n);
     out->f.type = type_tuple_like(in->types, to, out->f.type->items);
-    return true;
+    return v_value_made(in, *out);
 }
 
 bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out) {

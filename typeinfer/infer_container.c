@@ -496,6 +496,7 @@ const Type *container_left_open(Infer *in) {
         const Inst *inst = ir_inst(in->f, ref);
         if (inst->op != OP_return || !in->reached[inst->block]) continue;
         const Type *type = in->facts[ir_arg(in->f, ref, 0)].type;
+        if (!type) continue; /* it waits for one that is open */
         if (!is_open_container(type) || !(made = container_join(in, made, type))) return NULL;
     }
     return made;

@@ -45,7 +45,7 @@ static bool replace(Infer *in, const char *name, const CallArgs *args, Val *out)
     }
     *out = v_tuple(in, items, t->nitems);
     out->f.type = type_tuple_like(in->types, t, out->f.type->items);
-    return true;
+    return v_value_made(in, *out);
 }
 
 static bool as_dict(Infer *in, Val self, Val *out) {
@@ -96,10 +96,6 @@ bool v_fields_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *
                 (named ? has_fields(&args->args[0]) : is_dataclass(&args->args[0]));
     if (!fits || (!changes && args->nkeywords))
         return v_refuse(in, REFUSE_CALL, text, args->args, args->nargs);
-    if (changes && !named && instance_binds(in, args->args[0].f.type, STR("__post_init__"))) {
-        v_refuse(in, REFUSE_CALL, text, args->args, args->nargs);
-        return ti_advise(in, "the class has a __post_init__, which Python calls here"), false;
-    }
     if (changes) return replace(in, text, args, out);
     if (!named && holds_dataclass(args->args[0].f.type)) {
         v_refuse(in, REFUSE_CALL, text, args->args, args->nargs);

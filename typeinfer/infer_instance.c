@@ -192,6 +192,14 @@ bool v_instance_method(Infer *in, Str name, const Val *args, int32_t n, bool *fo
     return *found && call_function(in, b, &call, in->inst->library, out);
 }
 
+bool v_value_made(Infer *in, Val made) {
+    bool found = false;
+    Val ignored;
+    if (!type_is_value(made.f.type) || type_is_keyed(made.f.type) || !made.f.type->cls) return true;
+    return v_instance_method(in, STR("__post_init__"), &made, 1, &found, &ignored) ||
+           (!found && !in->stop);
+}
+
 bool instance_binds(Infer *in, const Type *cls, Str name) {
     MemberKind kind;
     const Binding *b = class_member(in, cls, name, false, &kind);

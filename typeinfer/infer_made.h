@@ -18,4 +18,11 @@ bool container_returned(Infer *in, Ref ref, const Type *declared);
 /* The sum of two lists, of which nobody knows what one holds. */
 bool container_added(Infer *in, Val a, Val b, Val *out);
 
+/* The fact of a value that is a container, in the type that its web has now. */
+void container_of_today(Infer *in, Ref ref, Fact *f);
+/* A web of containers that stay empty gets a type; false: there is none. */
+bool container_close_webs(Infer *in);
+/* The callee puts something into containers among its arguments of which nothing was known. `closure`: whose variables are the last. */
+bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure);
+
 #endif

@@ -50,8 +50,10 @@ def fields_of(cls):
 def _why_not_made(cls):
     """What keeps compiled code from making instances of a frozen dataclass: more than the __init__ of the decorator; or None."""
     init = getattr(cls.__init__, "__code__", None)
-    if hasattr(cls, "__post_init__"):
-        return "with a __post_init__"
+    if not isinstance(inspect.getattr_static(cls, "__post_init__", _why_not_made), types.FunctionType):
+        return "whose __post_init__ is no plain function"
+    if any(f._field_type is dataclasses._FIELD_INITVAR for f in cls.__dataclass_fields__.values()):
+        return "with an InitVar"
     if "__new__" in cls.__dict__:
         return "with a __new__"
     if init is None or init.co_filename != "<string>":
@@ -77,7 +79,7 @@ def keywords_of(cls):
 
 
 def not_replaced(cls):
-    """For messages: why dataclasses.replace() is more than other values in some fields; "": it is not, or there is a __post_init__."""
+    """For messages: why dataclasses.replace() is more than other values in some fields and a __post_init__; "": it is not."""
     init = getattr(cls.__init__, "__code__", None)
     if "__new__" in cls.__dict__ or init is None or init.co_filename != "<string>":
         return _why_not_made(cls)

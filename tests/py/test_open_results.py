@@ -1,5 +1,5 @@
 """Empty lists, dicts and sets whose maker does not say what they hold: what calls and comprehensions give is what their callers put in,
-and an empty list that is added to another holds what that does."""
+and an empty list that is added to another holds what that does; so is what recursion begins with."""
 import pytest
 from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, same  # noqa: F401
 
@@ -215,13 +215,6 @@ def perms(items):
     return out
 
 
-def quick(xs):
-    if not xs:
-        return []
-    p, *rest = xs
-    return quick([x for x in rest if x < p]) + [p] + quick([x for x in rest if x >= p])
-
-
 def flatten(rows):
     out = []
     for r in rows:
@@ -268,6 +261,113 @@ def test_numbers_are_joined():
 def test_each_allocation_fails():
     assert each_allocation_fails(neighbours_of, lambda: ([("a", "b", 1.5), ("b", "c", 2.0)],)) == {
         "a": [("b", 1.5)], "b": [("a", 1.5), ("c", 2.0)], "c": [("b", 2.0)]}
+
+
+def quick(xs):
+    if not xs:
+        return []
+    p, *rest = xs
+    return quick([x for x in rest if x < p]) + [p] + quick([x for x in rest if x >= p])
+
+
+def digits(n):
+    if n == 0:
+        return []
+    return digits(n // 10) + [str(n % 10)]
+
+
+def pairs(n):
+    if n < 1:
+        return []
+    out = pairs(n - 1)
+    out.append((n, "x" * n))
+    return out
+
+
+def table(n):
+    if n == 0:
+        return {}
+    d = table(n - 1)
+    d[str(n)] = n * 0.5
+    return d
+
+
+def tree(depth, name):
+    if depth == 0:
+        return []
+    found = [name]
+    for side in "lr":
+        found += tree(depth - 1, name + side)
+    return found
+
+
+def floats(n):
+    if n == 0:
+        return []
+    return [n * 0.5] + floats(n - 1)
+
+
+def nothing(n):
+    if n == 0:
+        return []
+    return nothing(n - 1)
+
+
+def permutations(word):
+    if len(word) <= 1:
+        return [word]
+    out = []
+    for i, c in enumerate(word):
+        for rest in permutations(word[:i] + word[i + 1:]):
+            out.append(c + rest)
+    return out
+
+
+def hanoi(n, a, b, c):
+    if n == 0:
+        return []
+    return hanoi(n - 1, a, c, b) + [(a, c)] + hanoi(n - 1, b, a, c)
+
+
+def merge(a, b):
+    if not a:
+        return b
+    if not b:
+        return a
+    if a[0] <= b[0]:
+        return [a[0]] + merge(a[1:], b)
+    return [b[0]] + merge(a, b[1:])
+
+
+def msort(xs):
+    if len(xs) < 2:
+        return xs
+    h = len(xs) // 2
+    return merge(msort(xs[:h]), msort(xs[h:]))
+
+
+def flat(n):
+    out = []
+    def go(k):
+        if k == 0:
+            return []
+        return go(k - 1) + ["q"]
+    out.extend(go(n))
+    return out
+
+
+RECURSIONS = [(quick, ["b", "a", "c"]), (quick, [2.5, 0.5]), (quick, [1]), (digits, 120), (digits, 0), (pairs, 3), (table, 3), (tree, 3, "t"), (floats, 3), (nothing, 3),
+              (permutations, "abc"), (hanoi, 3, "a", "b", "c"), (msort, ["q", "a", "m"]), (flat, 3), (flat, 0)]
+
+
+@pytest.mark.parametrize("program", RECURSIONS, ids=lambda program: program[0].__name__)
+def test_recursion_that_begins_with_nothing(program):
+    f, *args = program
+    assert repr(njit(f)(*args)) == repr(f(*args))
+
+
+def test_each_allocation_of_a_recursion_fails():
+    assert each_allocation_fails(njit(hanoi), lambda: (2, "a", "b", "c")) == hanoi(2, "a", "b", "c")
 
 
 @njit

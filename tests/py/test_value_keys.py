@@ -189,12 +189,15 @@ def test_as_dicts():
     same(as_dicts, Pair(1, 2), Place(3, 4), Named2("x", 5))
 
 
+def test_replaced_and_looked_at():
+    for x in (2.0, -1.0):
+        same(njit(lambda c, x: dataclasses.replace(c, x=x)), Checked(1.0), x)
+
+
 def test_refused():
     for f, text in ((lambda p: p._replace(c=1), "no field 'c'"), (lambda p: dataclasses.replace(p, a=1), "dataclasses.replace")):
         with pytest.raises(errors.TypingError, match=text):
             njit(f)(Pair(1, 2))
-    with pytest.raises(errors.TypingError, match="__post_init__"):
-        njit(lambda c: dataclasses.replace(c, x=-1.0))(Checked(1.0))
     with pytest.raises(errors.TypingError, match="copies what the fields hold"):
         njit(lambda c: dataclasses.asdict(c))(Named("a", Place(1, 2)))
     with pytest.raises(errors.TypingError, match="ByName"):

@@ -4,7 +4,7 @@ import gc
 import math
 import sys
 import typing
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -178,6 +178,80 @@ class Checked:
             raise ValueError("below zero")
 
 
+@dataclass(frozen=True, order=True)
+class Interval(Checked):
+    high: float = 1.0
+    name: str = "i"
+
+    def __post_init__(self):
+        if not self.name:
+            raise KeyError("a name")
+        if self.x > self.high:
+            raise ValueError(f"{self.name}: {self.x} > {self.high}")
+        print("made", self.name, self.x)
+
+    def width(self):
+        return self.high - self.x
+
+
+@dataclass(frozen=True)
+class WithArgument:
+    x: float
+    y: InitVar = 1.0
+
+    def __post_init__(self, y):
+        pass
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    x: float
+    __post_init__ = staticmethod(len)
+
+
+@dataclass(frozen=True)
+class Sets:
+    x: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "x", 2.0)
+
+
+@njit
+def made_and_looked_at(xs, name):
+    good, bad = [], []
+    for x, y in zip(xs, xs[1:]):
+        try:
+            good.append(Interval(x, name=name, high=y))
+        except ValueError as e:
+            bad.append(str(e))
+    best = max(good)
+    return [g.width() for g in good], bad, best, replace(best, x=0.5)
+
+
+@njit
+def replaced_and_looked_at(i, x):
+    return replace(i, x=x), i.width()
+
+
+def test_what_post_init_says(capsys):
+    texts = []
+    for f in (made_and_looked_at, made_and_looked_at.py_func):
+        assert f([1.0, 2.0, 1.5, 3.0], "n" * 3)[1] == ["nnn: 2.0 > 1.5"]
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1] and texts[0].count("made nnn") == 3
+    same(made_and_looked_at, [1.0, 2.0, 1.5, 3.0], "n")
+    same(made_and_looked_at, [1.0, 2.0], "")
+    given = Interval(0.25)
+    same(replaced_and_looked_at, given, 0.5)
+    same(replaced_and_looked_at, given, 1.5)
+    same(njit(lambda x: Checked(x)), 1.0)
+    same(njit(lambda x: Checked(x)), -1.0)
+    assert njit(lambda c: c.x)(Checked(1.0)) == 1.0
+    with pytest.raises(errors.QuernError, match="__setattr__"):
+        njit(lambda x: Sets(x).x)(1.0)
+
+
 @dataclass(frozen=True)
 class Listed:
     x: list = field(default_factory=list)
@@ -206,9 +280,9 @@ def test_refused():
         njit(lambda p: {p: 1})(Body(Point(1.0), np.ones(2)))
     with pytest.raises(errors.TypingError, match="Mutable"):
         njit(lambda m: m.x)(Mutable(1.0))
-    assert njit(lambda c: c.x)(Checked(1.0)) == 1.0
-    with pytest.raises(errors.TypingError, match="Checked"):
-        njit(lambda x: Checked(x))(1.0)
+    for cls, why in ((WithArgument, "InitVar"), (Wrapped, "__post_init__ is no plain function")):
+        with pytest.raises(errors.TypingError, match=why):
+            njit(lambda x: cls(x))(1.0)
     with pytest.raises(errors.TypingError, match="Listed"):
         njit(lambda x: Listed([x]))(1.0)
     with pytest.raises(errors.TypingError, match="square"):
