@@ -69,6 +69,15 @@ static bool narrowed_at(Infer *in, Ref caught, int32_t block, Fact *f) {
     return ok;
 }
 
+/* A container of nobody knows what yet is no conflict with one that is known, which phis of a loop would tell each other for ever. */
+static void meet_open(Infer *in, Fact *a, Fact *b) {
+    if (!a->type || !b->type || a->type == b->type || in->emit) return;
+    bool open =
+        a->type->kind == TY_CLASS && b->type->kind == TY_CLASS && (a->type->open || b->type->open);
+    const Type *both = open ? container_join(in, a->type, b->type) : NULL;
+    if (both) a->type = b->type = both;
+}
+
 static bool visit_phi(Infer *in, Ref ref, Val *out) {
     const Inst *phi = ir_inst(in->f, ref);
     const Block *block = &in->f->blocks.items[phi->block];
@@ -81,6 +90,7 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
             !narrowed_at(in, ir_arg(in->f, ref, k), block->preds.items[k], &f))
             return false;
         if (in->containers) container_of_today(in, ir_arg(in->f, ref, k), &f);
+        meet_open(in, &all, &f);
         if (!all.type && !all.unbound && !all.conflict && !all.reported)
             all = f;
         else

@@ -6,6 +6,40 @@ from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, sa
 from quern import errors, njit
 
 
+@njit
+def slice_of_an_empty_list(n):
+    xs = []
+    try:
+        ys = xs[n:]
+    except LookupError:
+        pass
+    for _ in range(n):
+        try:
+            if len(ys) < 12:
+                n += 1
+        except ValueError:
+            n += 2
+    return n, ys
+
+
+@njit
+def set_that_meets_an_empty_one(n):
+    some, other, errors_ = {"a"}, set(), []
+    for k in range(3):
+        if n > 5:
+            other.add("b")
+    for k in range(2):
+        try:
+            if n > 2:
+                some = other
+            if k < 1:
+                raise KeyError("q")
+        except LookupError as e:
+            errors_.append(e)
+    some.symmetric_difference_update({"a", "c"})
+    return sorted(some), sorted(other), len(errors_)
+
+
 def empty():
     return []
 
@@ -237,7 +271,7 @@ def mixed_makers(n):
 
 
 PROGRAMS = [(neighbours_of, [("a", "b", 1.5), ("b", "c", 2.0)]), *((f, n) for f in (
-    texts_and_numbers, cube_of_texts, made_or_displayed, gone_over_empty, in_buckets, sets_of_floats, filled_by_a_closure, two_dicts, through_two_calls,
+    slice_of_an_empty_list, set_that_meets_an_empty_one, texts_and_numbers, cube_of_texts, made_or_displayed, gone_over_empty, in_buckets, sets_of_floats, filled_by_a_closure, two_dicts, through_two_calls,
     filled_by_a_callee, built_by_recursion, sums_of_lists, perhaps_nothing, dicts_in_a_list, memo_in_a_closure, paths_by_recursion, replaced_by_sums,
     with_one_more, sorted_and_ordered) for n in (2, 5))]
 
