@@ -8,7 +8,6 @@
 #include "codegen/target/amdgpu_link.h"
 #include "codegen/target/gpu_kernel.h"
 #include "codegen/target/targets.h"
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 
 #define TRIPLE "amdgcn-amd-amdhsa"
@@ -188,83 +187,6 @@ static bool is_lost(Value inst) {
            !(LLVMGetFastMathFlags(inst) & LLVMFastMathNoSignedZeros);
 }
 
-static bool counts_bits(Value call) {
-    Value fn = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(fn) &&
-           strncmp(LLVMGetValueName(fn), "llvm.ct", 7) == 0; /* pop, lz, tz */
-}
-
-static bool half_is(Value v, bool high, bool ones, int depth);
-
-static bool xor_is(Value v, bool high, bool ones, int depth) {
-    Value a = LLVMGetOperand(v, 0), c = LLVMGetOperand(v, 1);
-    return (half_is(a, high, true, depth) && half_is(c, high, !ones, depth)) ||
-           (half_is(a, high, false, depth) && half_is(c, high, ones, depth));
-}
-
-/* Of a shift by a number. */
-static bool is_shifted_out(Value v, bool high) {
-    Value count = LLVMGetOperand(v, 1);
-    return high == (LLVMGetInstructionOpcode(v) == LLVMLShr) && LLVMIsAConstantInt(count) &&
-           LLVMConstIntGetZExtValue(count) >= 32;
-}
-
-/* Has the value of 64 bits only ones (or only zeros) in its low half, or (`high`) its high one? Sees what becomes a constant when halves are
- * instructions of their own: chosen numbers, ~x of an x of 32 bits. */
-static bool half_is(Value v, bool high, bool ones, int depth) {
-    if (LLVMIsAConstantInt(v)) {
-        uint64_t bits = LLVMConstIntGetZExtValue(v);
-        return (high ? bits >> 32 : bits & UINT32_MAX) == (ones ? UINT32_MAX : 0);
-    }
-    if (!LLVMIsAInstruction(v) || depth-- == 0) return false;
-    LLVMOpcode op = LLVMGetInstructionOpcode(v);
-    switch (op) {
-    case LLVMSelect:
-        return half_is(LLVMGetOperand(v, 1), high, ones, depth) &&
-               half_is(LLVMGetOperand(v, 2), high, ones, depth);
-    case LLVMAnd:
-    case LLVMOr: {
-        bool first = half_is(LLVMGetOperand(v, 0), high, ones, depth), one = ones == (op == LLVMOr);
-        return first == one ? one : half_is(LLVMGetOperand(v, 1), high, ones, depth);
-    }
-    case LLVMXor: return xor_is(v, high, ones, depth);
-    case LLVMShl:
-    case LLVMLShr: return !ones && is_shifted_out(v, high);
-    case LLVMZExt:
-        return !ones && high && LLVMGetIntTypeWidth(LLVMTypeOf(LLVMGetOperand(v, 0))) <= 32;
-    case LLVMFreeze: return half_is(LLVMGetOperand(v, 0), high, ones, depth);
-    case LLVMCall: return !ones && high && counts_bits(v);
-    default: return false;
-    }
-}
-
-static Value half_of(Cg *cg, Value v, bool high) {
-    if (high) v = LLVMBuildLShr(cg->b, v, LLVMConstInt(cg->i64, 32, false), "");
-    return LLVMBuildTrunc(cg->b, v, cg->i32, "");
-}
-
-/* x | -1 of 32 bits is taken for x by LLVM 19, where it finds out so late that it is one that selection is over: of a choice between -6 and
- * -7, whose high half is no choice. The half is a constant then, from the start. */
-static void keep_ones(Cg *cg, Value inst) {
-    enum { DEPTH = 8 };
-    if (LLVMTypeOf(inst) != cg->i64) return;
-    for (int k = 0; k < 4; k++) {
-        Value chosen = LLVMGetOperand(inst, k / 2);
-        bool high = k % 2;
-        if (LLVMIsAConstantInt(chosen) || !half_is(chosen, high, true, DEPTH)) continue;
-        LLVMPositionBuilderBefore(cg->b, inst);
-        Value rest = LLVMBuildZExt(cg->b,
-                                   LLVMBuildOr(cg->b, half_of(cg, LLVMGetOperand(inst, 0), !high),
-                                               half_of(cg, LLVMGetOperand(inst, 1), !high), ""),
-                                   cg->i64, "");
-        if (!high) rest = LLVMBuildShl(cg->b, rest, LLVMConstInt(cg->i64, 32, false), "");
-        Value ones = LLVMConstInt(cg->i64, high ? UINT64_MAX << 32 : UINT32_MAX, false);
-        LLVMReplaceAllUsesWith(inst, LLVMBuildOr(cg->b, rest, ones, ""));
-        LLVMInstructionEraseFromParent(inst);
-        return;
-    }
-}
-
 /* What LLVM 19 selects wrongly or badly. */
 static void prepare_selection(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
@@ -273,8 +195,6 @@ static void prepare_selection(Cg *cg) {
                 next = LLVMGetNextInstruction(inst);
                 if (is_lost(inst))
                     keep_subtraction(cg, inst);
-                else if (LLVMGetInstructionOpcode(inst) == LLVMOr)
-                    keep_ones(cg, inst);
                 else if (cg->options->opt_level > 0)
                     amdgpu_convert(cg, inst);
             }
@@ -308,6 +228,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
                          "make them smaller, or keep a part in registers or global memory"))
         return false;
     gpu_drop_unused_params(cg);
+    if (!amdgpu_keep_ones(cg)) return false;
     keep_constants_apart(cg);
     prepare_selection(cg);
     gpu_keep_zeros(cg);
