@@ -40,6 +40,27 @@ def list_index(rounds, n):
     return s
 
 
+def list_index_ints(rounds, n):
+    xs = [i * 3 % n for i in range(n)]
+    s = 0
+    for _ in range(rounds):
+        for i in range(n):
+            s += xs[i]
+    return s
+
+
+def list_index_apart(rounds, n):  # four sums: none waits for another
+    xs = [i * 0.5 for i in range(n)]
+    a = b = c = d = 0.0
+    for _ in range(rounds):
+        for i in range(0, n - 3, 4):
+            a += xs[i]
+            b += xs[i + 1]
+            c += xs[i + 2]
+            d += xs[i + 3]
+    return a + b + c + d
+
+
 def list_gather(rounds, n):
     xs = [i * 7 % n for i in range(n)]
     s = 0
@@ -167,7 +188,7 @@ def text_keys(rounds, n):
 
 
 COMPILED = [  # goals: of Numba's reflected lists, its dicts and sets
-    (list_append, 0.5), (list_index, 0.5), (list_gather, 0.5), (list_assign, 0.5), (list_iterate, 0.5), (list_of_lists, 0.5),
+    (list_append, 0.5), (list_index, 0.5), (list_index_ints, 0.5), (list_index_apart, 0.5), (list_gather, 0.5), (list_assign, 0.5), (list_iterate, 0.5), (list_of_lists, 0.5),
     (dict_insert, 0.8), (dict_look_up, 0.8), (dict_count, 0.8), (dict_iterate, 0.8),
     (set_insert, 0.8), (set_look_up, 0.8), (set_iterate, 0.8), (text_keys, 1.0)]
 

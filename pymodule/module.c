@@ -277,6 +277,8 @@ static int module_exec(PyObject *module) {
     if (import_numpy(state) < 0 || py_argtype_init(state) < 0) return -1;
     py_use_hash();
     if (!(state->str_quern_name = PyUnicode_InternFromString("_quern_name"))) return -1;
+    for (int k = 0; k < SMALL_INTS; k++)
+        if (!(state->small_ints[k] = PyLong_FromLong(k))) return -1;
     if (add_type(module, &state->dispatcher_type, &py_dispatcher_spec) < 0 ||
         add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0 ||
         add_type(module, &state->shared_type, &py_shared_spec) < 0 ||
@@ -350,6 +352,8 @@ static void module_free(void *module) {
     if (!state) return;
     module_clear(module);
     Py_CLEAR(state->str_quern_name);
+    for (int k = 0; k < SMALL_INTS; k++)
+        Py_CLEAR(state->small_ints[k]);
     Py_CLEAR(state->shared_type);
     py_argtype_clear(state);
 }

@@ -573,6 +573,7 @@ PyType_Spec py_instance_spec = {
 static PyMethodDef shared_methods[] = {
     {"_become", shared_become, METH_VARARGS, NULL},
     {"_walk", (PyCFunction)(void (*)(void))py_walk, METH_FASTCALL, NULL},
+    {"_walk_keys", py_walk_keys, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

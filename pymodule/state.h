@@ -82,6 +82,8 @@ typedef struct AttributeEntry {
     int64_t offset;
 } AttributeEntry;
 
+enum { SMALL_INTS = 257 };
+
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
@@ -107,6 +109,7 @@ typedef struct ModState {
     PyObject *type_class, *intrinsic_class, *namespace_class;
     PyObject *overloads; /* quern/_overloads.py's registry, once something is registered; or NULL */
     PyObject *str_quern_name;
+    PyObject *small_ints[SMALL_INTS]; /* 0 to 256, of which Python has one each */
     PyArray_Descr *descrs
         [MOST_ELEMENTS]; /* NULL for weak numbers and none; structured ones from FIRST_RECORD on */
     PyTypeObject *scalar_types[TY_SCALARS]; /* NumPy's scalar types, borrowed from NumPy */
@@ -484,6 +487,8 @@ PyObject *py_call_getter(PyObject *self, PyObject *instance); /* an instance of 
 /* container._walk(over, copied): an iterator over its keys (0), values (1) or pairs (2), or over what copied(container) gives, where they
  * cannot be read in place. */
 PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *py_walk_keys(PyObject *self,
+                       PyObject *unused); /* the function is `_copied_keys` of the class */
 void py_walkable_free(Walkable *walkable);
 
 /* -- dump.c: QUERN_DUMP -- */

@@ -65,25 +65,30 @@ typedef enum WalkOver { OVER_KEYS, OVER_VALUES, OVER_ITEMS } WalkOver;
 /* RuntimeError when something has come or gone since it began. */
 typedef struct Walk {
     PyObject_HEAD SharedObject *container; /* NULL: it has ended */
+    const TableObject *table;
+    const TableArray *ints; /* of the table: what is gone over are int64; NULL: something else */
+    PyObject *const *small; /* Python's small ints */
+    int64_t size, at;       /* at: the next entry */
     const Walkable *walkable;
     PyObject *items; /* an iterator, where entries are not read in place; or NULL */
     WalkOver over;
-    int64_t size, at; /* at: the next entry */
 } Walk;
 
-PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+static const TableArray *array_over(const TableObject *table, WalkOver over) {
+    return over == OVER_KEYS ? &table->keys : &table->values;
+}
+
+/* `copied`: what gives the items where they cannot be read in place; NULL: what the class has for its keys. */
+static PyObject *new_walk(PyObject *self, WalkOver over, PyObject *copied) {
     SharedObject *container = (SharedObject *)self;
-    long over = nargs == 2 && PyLong_Check(args[0]) ? PyLong_AsLong(args[0]) : -1;
-    if (over < OVER_KEYS || over > OVER_ITEMS)
-        return PyErr_SetString(PyExc_TypeError, "what to go over is expected, and a function"),
-               NULL;
     const Walkable *w = NULL;
     PyObject *iterator = NULL;
     if (container->object && !(w = walkable_of(container))) return NULL;
     if (w && w->in_place && over != OVER_KEYS && w->nitems < 2)
         return PyErr_SetString(PyExc_TypeError, "a set has no values"), NULL;
     if (w && !w->in_place) {
-        PyObject *items = PyObject_CallOneArg(args[1], self);
+        PyObject *items = copied ? PyObject_CallOneArg(copied, self)
+                                 : PyObject_CallMethod(self, "_copied_keys", "O", self);
         iterator = items ? PyObject_GetIter(items) : NULL;
         Py_XDECREF(items);
         if (!iterator) return NULL;
@@ -93,11 +98,28 @@ PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     walk->container = w ? (SharedObject *)Py_NewRef(container) : NULL;
     walk->walkable = w;
     walk->items = iterator;
-    walk->over = (WalkOver)over;
+    walk->over = over;
+    walk->table = (const TableObject *)container->object;
+    bool ints = w && w->in_place && over != OVER_ITEMS && w->items[over].kind == TY_i64;
+    walk->ints = ints ? array_over(walk->table, over) : NULL;
+    walk->small = container->state->small_ints;
     walk->size = py_size_of(container);
     walk->at = 0;
     PyObject_GC_Track(walk);
     return (PyObject *)walk;
+}
+
+PyObject *py_walk(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    long over = nargs == 2 && PyLong_Check(args[0]) ? PyLong_AsLong(args[0]) : -1;
+    if (over < OVER_KEYS || over > OVER_ITEMS)
+        return PyErr_SetString(PyExc_TypeError, "what to go over is expected, and a function"),
+               NULL;
+    return new_walk(self, (WalkOver)over, args[1]);
+}
+
+PyObject *py_walk_keys(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return new_walk(self, OVER_KEYS, NULL);
 }
 
 static int walk_traverse(PyObject *self, visitproc visit, void *arg) {
@@ -108,6 +130,7 @@ static int walk_traverse(PyObject *self, visitproc visit, void *arg) {
 }
 
 static int walk_clear(PyObject *self) {
+    ((Walk *)self)->ints = NULL;
     Py_CLEAR(((Walk *)self)->items);
     Py_CLEAR(((Walk *)self)->container);
     return 0;
@@ -158,21 +181,35 @@ static PyObject *size_changed(Walk *walk) {
     return changed_size(walk->container);
 }
 
-static PyObject *walk_next(PyObject *self) {
-    Walk *walk = (Walk *)self;
+/* Apart: walk_next() saves no registers for it. */
+__attribute__((noinline)) static PyObject *next_of_any(Walk *walk) {
     if (!walk->container) return NULL;
-    const TableObject *table = (const TableObject *)walk->container->object;
+    const TableObject *table = walk->table;
+    int64_t at = walk->at, used = table->used;
     if (QN_UNLIKELY(table->length != walk->size)) return size_changed(walk);
     if (QN_UNLIKELY(walk->items != NULL)) return Py_TYPE(walk->items)->tp_iternext(walk->items);
-    const int64_t *hashes = (const int64_t *)(const void *)table->hashes.data;
-    int64_t at = walk->at, used = table->used;
-    while (at < used && hashes[at] == -1) /* it is gone */
-        at++;
-    if (QN_UNLIKELY(at >= used)) return walk_clear(self), NULL;
+    if (QN_UNLIKELY(used != walk->size)) { /* some are gone */
+        const int64_t *hashes = (const int64_t *)(const void *)table->hashes.data;
+        while (at < used && hashes[at] == -1)
+            at++;
+    }
+    if (QN_UNLIKELY(at >= used)) return walk_clear((PyObject *)walk), NULL;
     walk->at = at + 1;
     if (walk->over == OVER_ITEMS) return box_pair(walk, table, at);
-    const TableArray *array = walk->over == OVER_KEYS ? &table->keys : &table->values;
-    return box_at(walk->container->state, &walk->walkable->items[walk->over], array, at);
+    return box_at(walk->container->state, &walk->walkable->items[walk->over],
+                  array_over(table, walk->over), at);
+}
+
+static PyObject *walk_next(PyObject *self) {
+    Walk *walk = (Walk *)self;
+    const TableArray *ints = walk->ints;
+    int64_t at = walk->at, size = walk->size;
+    if (!ints || at >= size || walk->table->length != size || walk->table->used != size)
+        return next_of_any(walk);
+    walk->at = at + 1;
+    int64_t value = *(const int64_t *)(const void *)(ints->data + at * ints->stride);
+    if ((uint64_t)value < SMALL_INTS) return Py_NewRef(walk->small[value]);
+    return PyLong_FromLongLong(value);
 }
 
 static PyType_Slot walk_slots[] = {

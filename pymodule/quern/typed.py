@@ -284,8 +284,7 @@ class Dict(_Container):
     def __str__(self):
         return f"{{{', '.join(f'{k}: {v}' for k, v in self.items())}}}"
 
-    def __iter__(self):
-        return self._walk(_KEYS, _dict_keys)
+    __iter__ = _quern.Shared._walk_keys
 
     def keys(self):
         return _Keys(self)
@@ -420,8 +419,7 @@ class Set(_Container):
     def __str__(self):
         return f"{{{', '.join(map(str, self))}}}"
 
-    def __iter__(self):
-        return self._walk(_KEYS, _set_items)
+    __iter__ = _quern.Shared._walk_keys
 
     def update(self, *others):
         for other in others:
@@ -545,6 +543,7 @@ _dict_pop = _compiled("self, key", "return self.pop(key)")
 _dict_keys = _compiled("self", "return [k for k in self]")
 _dict_values = _compiled("self", "return [v for v in self.values()]")
 _set_items = _compiled("self", "return [x for x in self]")
+Dict._copied_keys, Set._copied_keys = staticmethod(_dict_keys), staticmethod(_set_items)
 
 
 def _dict_items(self):

@@ -676,6 +676,25 @@ def test_a_walk_looks_at_what_there_is_then():
     assert list(Dict.empty(types.int64, types.int64)) == list(Dict.empty(types.int64, types.int64).items()) == []
 
 
+def test_walks_over_ints():
+    """Those that Python has one of each of, and others; a walk that is over stays so when its dict is gone."""
+    numbers = [-7, -1, 0, 1, 255, 256, 257, 300, 2**40, -2**63, 2**63 - 1]
+    d, s = Dict({k: -k if k > -2**63 else k for k in numbers}), Set(numbers)
+    for _ in range(3):
+        assert list(d) == numbers and list(d.values()) == [-k if k > -2**63 else k for k in numbers] and list(s) == numbers
+    assert all(type(k) is int for k in d)
+    walk = iter(d)
+    assert len(list(walk)) == len(numbers)
+    del d
+    gc.collect()
+    assert next(walk, None) is None and list(walk) == []
+    walk = iter(s)
+    loop = [next(walk), walk]
+    loop.append(loop)
+    del s, walk, loop
+    gc.collect()
+
+
 def test_MEM_a_walk_keeps_what_it_goes_over():
     d = Dict({str(k): k for k in range(1000)})
     walk = iter(d.items())
