@@ -74,6 +74,7 @@ void opt_work(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
 void opt_words(PassContext *ctx, Func *func);
 void opt_narrow(PassContext *ctx, Func *func);
+void opt_meet(PassContext *ctx, Func *func);
 void opt_sink(PassContext *ctx, Func *func);
 void opt_refcount(PassContext *ctx, Func *func);
 void opt_workitem(PassContext *ctx, Func *func);

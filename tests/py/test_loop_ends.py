@@ -240,3 +240,87 @@ def test_rows_that_are_carried_on(function, checked):
         for w in (0, 2):
             if h * w == 0 and function in (diffused, counted_down, of_rows_and_back):
                 assert function(np.zeros((h, w), int), 0) == compiled(np.zeros((h, w), int), 0)
+
+
+# -- ways that store into the same element (meet.c) ---------------------------------------------------------------------------------
+
+
+def common(a, b, n):
+    for i in range(a.shape[0] - 1):
+        for j in range(a.shape[1] - 1):
+            if b[i, j] % 3 == b[j % b.shape[0], i % b.shape[1]] % 3:
+                a[i + 1, j + 1] = a[i, j] + 1
+            else:
+                a[i + 1, j + 1] = max(a[i, j + 1], a[i + 1, j])
+
+
+def three_ways(a, b, n):
+    for i in range(a.shape[0]):
+        for j in range(1, a.shape[1]):
+            if b[i, j] > 9:
+                a[i, j - 1] = b[i, j] * n
+            elif b[i, j] > 4:
+                a[i, j - 1] = a[i, j] - 1
+            else:
+                a[i, j - 1] = n
+
+
+def two_stores(a, b, n):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > b[i, j]:
+                a[i, j] = n
+                b[i, j] = a[i, j] + 1
+            else:
+                a[i, j] = b[i, j]
+                b[i, j] = n * 2
+
+
+def into_others(a, b, n):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1] - 2):
+            if b[i, j] > 5:
+                a[i, j + 1] = n
+            else:
+                a[i, j + 2] = n
+
+
+def read_again(a, b, n):
+    total = 0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if b[i, j] > 5:
+                a[i, j] = n
+                total += b[i, j]
+            else:
+                a[i, j] = j
+                total -= a[i, j]
+    return total
+
+
+def may_leave(a, b, n):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if b[i, j] > 5:
+                a[i, j] = b[i, j + n // 4]
+            else:
+                a[i, j] = b[i, j + 1]
+
+
+@pytest.mark.parametrize("function", [common, three_ways, two_stores, into_others, read_again, may_leave])
+def test_ways_that_store_into_the_same_element(function):
+    r = np.random.default_rng(5)
+    for h, w in ((1, 1), (1, 4), (2, 2), (3, 5), (6, 9)):
+        for n in (0, 1, 7):
+            for kind in (np.int64, np.int8, np.float32):
+                same(function, r.integers(0, 12, (h, w)).astype(kind), r.integers(0, 12, (h, w)), n)
+
+
+@pytest.mark.parametrize("function", [three_ways, two_stores])
+def test_ways_that_store_where_the_other_array_lies(function):
+    for shift in (0, 1, 3):
+        memory = np.arange(40) * 7 % 13
+        want = memory.copy()
+        function(want[:30].reshape(5, 6), want[shift:30 + shift].reshape(5, 6), 4)
+        njit(function)(memory[:30].reshape(5, 6), memory[shift:30 + shift].reshape(5, 6), 4)
+        assert np.array_equal(memory, want)
