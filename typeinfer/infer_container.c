@@ -479,9 +479,13 @@ bool container_wanted(Infer *in, const Instance *callee, const Val *values, cons
 
 /* -- results --------------------------------------------------------------------------------------- */
 
+bool container_is_made(const Type *type) {
+    return type && type->kind == TY_CLASS && type->nparams && type->nparams <= MOST_PARAMS &&
+           !type->variant;
+}
+
 static bool is_open_container(const Type *type) {
-    return type && type->kind == TY_CLASS && type->open && type->nparams &&
-           type->nparams <= MOST_PARAMS && !type->variant;
+    return container_is_made(type) && type->open;
 }
 
 /* What is known of the parameters of a container; NULL for the others. */
@@ -502,7 +506,18 @@ const Type *container_left_open(Infer *in) {
     return made;
 }
 
-bool container_of_call(Infer *in, const Type *made, const Type **out) {
+/* None says nothing alone: what the maker has put in beside what the caller puts in may be None. */
+static bool learns_none(Infer *in, Ref web, const Type *made, const Type *result) {
+    const WebFacts *w = &in->containers->facts[web];
+    const Type *params[MOST_PARAMS] = {0}, *none = type_scalar(in->types, TY_none);
+    for (int32_t p = 0; p < made->nparams; p++)
+        if (made->params[p]->kind == TY_UNKNOWN && w->params[p] &&
+            result->params[p]->kind == TY_OPTIONAL)
+            params[p] = container_join(in, w->params[p], none);
+    return teach_web(in, web, made, params);
+}
+
+bool container_of_call(Infer *in, const Type *made, const Type *result, const Type **out) {
     const Type *params[MOST_PARAMS] = {0};
     known_params(made, params);
     webs_of(in);
@@ -510,7 +525,8 @@ bool container_of_call(Infer *in, const Type *made, const Type **out) {
     add_site(in, (ClassId)made->bits, in->at);
     Ref web = representative(in->containers, in->at);
     if (made->shared && !in->emit) share_web(in, web);
-    if (!in->emit && !teach_web(in, web, made, params)) return false;
+    if (!in->emit && (!teach_web(in, web, made, params) || !learns_none(in, web, made, result)))
+        return false;
     const WebFacts *w = facts_of(in, in->at);
     *out = web_type(in, (ClassId)made->bits, w, w->params);
     if (!in->emit && in->facts[in->at].type != *out) forget_result(in);
@@ -519,9 +535,11 @@ bool container_of_call(Infer *in, const Type *made, const Type **out) {
 
 bool container_returned(Infer *in, Ref ref, const Type *declared) {
     const Type *type = in->facts[ref].type;
-    return in->emit || !is_open_container(type) || !declared || declared->kind != TY_CLASS ||
-           declared->bits != type->bits || declared->open ||
-           teach(in, ref, type, declared->params, THROUGH_CONTAINERS);
+    if (in->emit || !container_is_made(type) || !declared || type == declared ||
+        declared->kind != TY_CLASS || declared->bits != type->bits || declared->open)
+        return true;
+    if (web_with_site(in, ref)) return container_learns(in, declared, ref);
+    return !type->open || teach(in, ref, type, declared->params, THROUGH_CONTAINERS);
 }
 
 /* Numbers are left to what else is put in: xs + [0.5] says little of xs. */
@@ -665,9 +683,15 @@ static const Type *closed(Infer *in, const Type *type) {
     return container_like(in, type, params);
 }
 
-/* Nothing was put in when any type was assumed: None would have made it one that has None. */
+/* Any type was assumed of what is unknown, or that and None. */
 bool container_is_closed(Infer *in, const Type *open, const Type *type) {
-    return closed(in, open) == type;
+    if (closed(in, open) == type) return true;
+    bool like = container_is_made(type) && type->bits == open->bits && type->shared == open->shared;
+    for (int32_t p = 0; like && p < open->nparams; p++) {
+        bool absent = open->params[p]->kind == TY_UNKNOWN && type->params[p]->kind == TY_OPTIONAL;
+        like = absent || closed(in, open->params[p]) == type->params[p];
+    }
+    return like;
 }
 
 /* What a web is about whose containers nothing is ever put into: any type will do. */

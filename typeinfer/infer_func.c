@@ -397,7 +397,7 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
     if (!callee) return false;
     if (leaves_open(callee) && is_called_at(in, called)) {
         const Type *type;
-        if (!container_of_call(in, callee->left_open, &type)) return false;
+        if (!container_of_call(in, callee->left_open, callee->result.type, &type)) return false;
         if (type->open) return *out = (Val){.f = fact_of(type), .src = in->at}, true;
         callee = callee_of(in, called, args, constants, constants, type, &bound);
         if (!callee) return false;
@@ -505,11 +505,13 @@ bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterat
         slot->count = fact_is_const(&slot->fact) ? 0 : 1;
     }
     Instance *callee = comprehension_of(in, function, info, &bound, NULL);
-    if (callee && leaves_open(callee)) {
-        const Type *type;
-        if (!container_of_call(in, callee->left_open, &type)) return false;
+    const Type *result = callee && !callee->failed ? callee->result.type : NULL, *type;
+    if (container_is_made(result)) { /* CPython 3.12 has it in the function itself */
+        const Type *made = leaves_open(callee) ? callee->left_open : result;
+        if (!container_of_call(in, made, result, &type)) return false;
         if (type->open) return *out = (Val){.f = fact_of(type), .src = in->at}, true;
-        callee = comprehension_of(in, function, info, &bound, result_signature(in->ti, type));
+        if (type != result)
+            callee = comprehension_of(in, function, info, &bound, result_signature(in->ti, type));
     }
     if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
     out->f = callee->result;

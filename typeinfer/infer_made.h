@@ -11,8 +11,11 @@ Ref container_emit(Infer *in, const Type *type, const Val *items, int32_t n);
 const Type *container_left_open(Infer *in);
 /* Is that the other one, of which any type was assumed? */
 bool container_is_closed(Infer *in, const Type *open, const Type *type);
-/* The call that is looked at gives such a container: *out is its type, by what the caller does with it. */
-bool container_of_call(Infer *in, const Type *made, const Type **out);
+/* The call that is looked at gives such a container, or one that was just made: *out is its type, by what the caller does with it. `result`:
+ * what it gives when any type is assumed. */
+bool container_of_call(Infer *in, const Type *made, const Type *result, const Type **out);
+/* A list, dict or set, of no variant. */
+bool container_is_made(const Type *type);
 /* It is returned by a function whose result is of a type that its caller says. */
 bool container_returned(Infer *in, Ref ref, const Type *declared);
 /* The sum of two lists, of which nobody knows what one holds. */
