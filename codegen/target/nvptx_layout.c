@@ -94,6 +94,34 @@ static void visit(BlockOrder *l, int block) {
     l->order[l->norder++] = block;
 }
 
+/* -- branches back ------------------------------------------------------------------------------------ */
+
+static Value opposite(Cg *cg, Value condition) {
+    static const LLVMIntPredicate ints[] = {LLVMIntNE,  LLVMIntEQ,  LLVMIntULE, LLVMIntULT,
+                                            LLVMIntUGE, LLVMIntUGT, LLVMIntSLE, LLVMIntSLT,
+                                            LLVMIntSGE, LLVMIntSGT};
+    if (LLVMIsAICmpInst(condition))
+        return LLVMBuildICmp(cg->b, ints[LLVMGetICmpPredicate(condition) - LLVMIntEQ],
+                             LLVMGetOperand(condition, 0), LLVMGetOperand(condition, 1), "");
+    if (LLVMIsAFCmpInst(condition))
+        return LLVMBuildFCmp(cg->b, LLVMRealPredicateTrue - LLVMGetFCmpPredicate(condition),
+                             LLVMGetOperand(condition, 0), LLVMGetOperand(condition, 1), "");
+    return LLVMBuildNot(cg->b, condition, "");
+}
+
+/* Where loops share an exit it stands behind one of them: the others are to branch back, and not out. Where it stands behind this one,
+ * LLVM writes the same in both cases. */
+static void turn_back(Cg *cg, BlockOrder *l, int block) {
+    int to[MOST_BLOCKS];
+    Value end = LLVMGetBasicBlockTerminator(l->blocks[block]);
+    if (!LLVMIsABranchInst(end) || successors(l, block, to) != 2) return;
+    if (!l->dominates[to[1]][block] || l->dominates[to[0]][block]) return;
+    LLVMPositionBuilderBefore(cg->b, end);
+    LLVMSetCondition(end, opposite(cg, LLVMGetCondition(end)));
+    LLVMSetSuccessor(end, 0, l->blocks[to[1]]);
+    LLVMSetSuccessor(end, 1, l->blocks[to[0]]);
+}
+
 static void lay_out(Cg *cg, Value fn) {
     BlockOrder *l = arena_zalloc(cg->arena, sizeof *l);
     for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb)) {
@@ -106,6 +134,8 @@ static void lay_out(Cg *cg, Value fn) {
     visit(l, 0);
     for (int i = l->norder - 2; i >= 0; i--)
         LLVMMoveBasicBlockAfter(l->blocks[l->order[i]], l->blocks[l->order[i + 1]]);
+    for (int block = 0; block < l->n; block++)
+        turn_back(cg, l, block);
 }
 
 void nvptx_lay_out(Cg *cg) {

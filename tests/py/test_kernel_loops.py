@@ -369,3 +369,72 @@ def test_elements_beside_a_place(device, order, kind):
                 expected[y, x] += b[y + 1, x + 1] + b[y + 2, x]
     neighbours[(1, 1), (8, 4)](a, cube, out)
     assert (out == expected).all()
+
+
+def sums_so_far(a, starts, out):
+    s = cuda.grid(1)
+    if s < starts.shape[0] - 1:
+        total = float32(0)
+        for i in range(starts[s], starts[s + 1]):
+            out[i] = total
+            total += a[i]
+
+
+@pytest.mark.optimised
+def test_loops_that_share_an_exit_branch_back():
+    """Three loops end where the kernel ends; one stands in front of it. ptxas unrolls those that end with a branch back alone."""
+    ptx, _ = cuda.compile_ptx(sums_so_far, f"void({LINE}, int32[::1], {LINE})", cc=(9, 0))
+    lines = [line.strip() for line in ptx.splitlines()]
+    starts = {line[:-1]: k for k, line in enumerate(lines) if line.endswith(":")}
+    back = [line for k, line in enumerate(lines) if "bra" in line and starts[line.rstrip(";").split()[-1]] < k]
+    assert len(back) >= 3 and not any("bra.uni" in line for line in back), back
+
+
+@cuda.jit
+def halvings(x, limit, most, flags, out):
+    """Loops that begin in several places and end in one, by comparisons of floats that may be nan, of ints, and by flags."""
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        count, v, go = 0, x[i], True
+        if i % 3 == 0:
+            while v > limit:
+                v /= 2
+                count += 1
+        elif i % 3 == 1:
+            while True:
+                v /= 2
+                out[i] += v > 1
+                count += 1
+                if count > most:
+                    break
+                out[i] += v > 2
+                if v < limit:
+                    break
+        else:
+            while go:
+                go = flags[count] != 0 and count != i
+                count += 1
+        out[i] += count
+
+
+@pytest.mark.parametrize("limit", [1.0, float("nan"), float("inf")])
+def test_loops_that_share_an_exit(device, limit):
+    x = np.array([9.0, 9.0, 1.0, float("nan"), float("nan"), 3.0, 1e9, 1e9, -4.0, float("inf") if limit > 1 else 5.0, 0.5, 2.0])
+    flags, out, expected = np.ones(20, np.uint8), np.zeros(len(x), np.int64), []
+    flags[7] = 0
+    halvings[1, 32](x, limit, 9, flags, out)
+    for i, v in enumerate(x):
+        count = seen = 0
+        if i % 3 == 0:
+            while v > limit:
+                v, count = v / 2, count + 1
+        elif i % 3 == 1:
+            while count <= 9:
+                v, count = v / 2, count + 1
+                seen += int(v > 1) + (count <= 9 and v > 2)
+                if v < limit:
+                    break
+        else:
+            count = min(7, i) + 1
+        expected.append(count + seen)
+    assert out.tolist() == expected
