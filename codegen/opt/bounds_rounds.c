@@ -6,7 +6,8 @@
  * A loop in strips asks once in 65,536 rounds, but cuts itself up first: an end of a strip to compute, a way back and two ways
  * out. Where all rounds together take a few milliseconds, it is enough that the loop around asks, which counts them. Where
  * the loop turns out to be longer, the copy with checks runs, which asks for all but this again (Func.again): such loops are
- * as fast as ever, in strips. */
+ * as fast as ever, in strips. Loops inside whose rounds are a number do not ask (loops.c): they are a part of the round, as in `for x in range(w)`
+ * with `for dx in range(-1, 2)` in it. Strips would hide from LLVM that x < w there. */
 #include "codegen/opt/bounds.h"
 #include "typeinfer/lowering.h"
 
@@ -22,11 +23,27 @@ enum {
     LARGEST_STEP = 1024
 };
 
+/* Rounds of a loop inside that are a number: it does not ask, and is a part of the round; 0: it may ask, or run for long. */
+static int64_t rounds_inside(const Bounds *s, int32_t loop, CountedLoop *counted) {
+    int64_t trips;
+    if (!opt_counted_loop(s->func, s->cfg, loop, counted)) return 0;
+    bool few = opt_const_int(s->func, counted->limit, &trips) && trips > 0 && trips <= MAX_COST;
+    return few ? trips : 0;
+}
+
+static bool is_counter_inside(const Bounds *s, int32_t loop, Ref ref) {
+    int32_t own = s->cfg->loop_of[ir_inst(s->func, ref)->block];
+    CountedLoop counted;
+    return ir_inst(s->func, ref)->op == OP_phi && own != loop && rounds_inside(s, own, &counted) &&
+           counted.counter == ref;
+}
+
 /* Does the index go evenly from round to round? */
 static bool is_even(const Bounds *s, int32_t loop, const CountedLoop *counted, Ref ref, int depth) {
     const Inst *inst = ir_inst(s->func, ref);
     if (ref == counted->counter || !opt_in_loop(s->cfg, loop, inst->block)) return true;
     if (depth == 0) return false;
+    if (is_counter_inside(s, loop, ref)) return true;
     switch ((int)inst->op) {
     case OP_check_index:
     case OP_wrap_index:
@@ -76,6 +93,16 @@ static int cost_of(const Bounds *s, int32_t loop, const CountedLoop *counted, Re
     }
 }
 
+/* How often a round of the loop comes to the block. */
+static int64_t times(const Bounds *s, int32_t loop, int32_t block) {
+    CountedLoop counted;
+    int64_t all = 1;
+    for (int32_t l = s->cfg->loop_of[block]; l != loop && all <= MAX_COST;
+         l = s->cfg->loops.items[l].parent)
+        all *= rounds_inside(s, l, &counted);
+    return all;
+}
+
 /* Of a round; 0: nobody knows, or the loop has many other ways out, of which each counts. */
 static int64_t cost_of_round(const Bounds *s, int32_t loop, const CountedLoop *counted, Ref *poll) {
     const Loop *info = &s->cfg->loops.items[loop];
@@ -88,12 +115,14 @@ static int64_t cost_of_round(const Bounds *s, int32_t loop, const CountedLoop *c
         int n = ir_successors(s->func, info->blocks.items[i], to);
         for (int k = 0; k < n; k++)
             others += !opt_in_loop(s->cfg, loop, to[k]) && info->blocks.items[i] != counted->header;
+        bool inside = s->cfg->loop_of[info->blocks.items[i]] != loop;
+        int64_t often = inside ? times(s, loop, info->blocks.items[i]) : 1;
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref ref = block->insts.items[k];
             int cost = cost_of(s, loop, counted, ref);
             if (!cost) return 0;
-            all += cost;
-            if (ir_inst(s->func, ref)->op != OP_poll) continue;
+            all += cost * often;
+            if (inside || ir_inst(s->func, ref)->op != OP_poll) continue;
             if (*poll || ir_inst(s->func, ref)->nargs || ir_inst(s->func, ref)->sub) return 0;
             *poll = ref;
         }
@@ -159,13 +188,21 @@ static void describe_loop(Bounds *s, int32_t loop) {
         s->conditions.len = before;
 }
 
+/* Is there a loop inside, other than of few rounds that are a number? */
+static bool asks_inside(const Bounds *s, int32_t loop) {
+    CountedLoop counted;
+    for (int32_t k = 0; k < s->cfg->loops.len; k++)
+        if (k != loop && opt_in_loop(s->cfg, loop, s->cfg->loops.items[k].header) &&
+            !rounds_inside(s, k, &counted))
+            return true;
+    return false;
+}
+
 void bounds_describe_rounds(Bounds *s) {
     for (int32_t l = 0; l < s->cfg->loops.len && s->few.len < MAX_LOOPS; l++) {
         const Loop *info = &s->cfg->loops.items[l];
-        bool inner = false;
-        for (int32_t k = 0; k < s->cfg->loops.len; k++)
-            inner = inner || s->cfg->loops.items[k].parent == l;
-        if (inner || info->parent < 0 || s->func->blocks.items[info->header].cold) continue;
+        if (asks_inside(s, l) || info->parent < 0 || s->func->blocks.items[info->header].cold)
+            continue;
         if (opt_in_loop(s->cfg, s->loop, info->header)) describe_loop(s, l);
     }
 }

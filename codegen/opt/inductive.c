@@ -445,11 +445,45 @@ typedef struct Growth { /* of a variable in one round */
     int64_t low, high;
 } Growth;
 
-/* How far `ref`, which comes round the loop, lies above what `phi` was in this round; false: that is not known, as where
- * loops inside count as well. */
+enum { DEEPEST = 8, LARGEST = 1 << 20 };
+
+static bool growth(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, Ref phi, int depth,
+                   Growth *out);
+
+/* How many rounds a counted loop has at most, as a number. */
+static bool most_rounds(const Func *func, const Cfg *cfg, int32_t loop, int64_t *rounds) {
+    CountedLoop counted;
+    return opt_counted_loop(func, cfg, loop, &counted) &&
+           opt_const_int(func, counted.limit, rounds) && *rounds >= 0 && *rounds <= LARGEST;
+}
+
+/* Of a variable of a loop inside that has so many rounds. */
+static bool growth_inside(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, Ref phi,
+                          int depth, Growth *out) {
+    int32_t header = ir_inst(func, ref)->block, inner = cfg->loop_of[header];
+    int64_t rounds, each = 0, in_front = 0;
+    bool any = false;
+    if (inner == loop || !most_rounds(func, cfg, inner, &rounds)) return false;
+    for (int32_t i = 0; i < ir_inst(func, ref)->nargs; i++) {
+        bool back = opt_in_loop(cfg, inner, func->blocks.items[header].preds.items[i]);
+        Growth way;
+        if (!growth(func, cfg, back ? inner : loop, ir_arg(func, ref, i), back ? ref : phi,
+                    depth + 1, &way))
+            return false;
+        if (back) {
+            each = QN_MAX(each, way.high);
+            continue;
+        }
+        out->low = any ? QN_MIN(out->low, way.low) : way.low;
+        in_front = QN_MAX(in_front, way.high), any = true;
+    }
+    out->high = in_front + rounds * each;
+    return any && out->high <= LARGEST;
+}
+
+/* How far `ref`, which comes round the loop, lies above what `phi` was in this round; false: that is not known. It is not below it. */
 static bool growth(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, Ref phi, int depth,
                    Growth *out) {
-    enum { DEEPEST = 8, LARGEST = 1 << 20 };
     const Inst *inst = ir_inst(func, ref);
     int64_t k;
     *out = (Growth){0, 0};
@@ -465,6 +499,7 @@ static bool growth(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, Ref 
     bool joins =
         inst->op == OP_phi && cfg->loops.items[cfg->loop_of[inst->block]].header != inst->block;
     int32_t first = inst->op == OP_select ? 1 : 0, n = inst->nargs;
+    if (inst->op == OP_phi && !joins) return growth_inside(func, cfg, loop, ref, phi, depth, out);
     if (!joins && first == 0) return false;
     for (int32_t i = first; i < n; i++) {
         Growth way;
@@ -498,6 +533,26 @@ static bool by_pace(Proof *p, Goal goal, int32_t block) {
     bool inside =
         p->func->blocks.items[loop.body].preds.len == 1 && cfg_dominates(p->cfg, loop.body, block);
     return inside && prove(p, (Goal){true, loop.counter, goal.symbol, goal.k}, block);
+}
+
+/* What grows in a loop whose rounds are a number, from a number on: pixels that are counted in a window. */
+static bool by_rounds(const Proof *p, Goal goal) {
+    int32_t header = ir_inst(p->func, goal.value)->block, l = p->cfg->loop_of[header];
+    int64_t rounds, start = 0, most = 0;
+    Growth by;
+    if (!opt_is_header_phi(p->func, p->cfg, goal.value) || goal.symbol ||
+        !most_rounds(p->func, p->cfg, l, &rounds))
+        return false;
+    for (int32_t i = 0; i < ir_inst(p->func, goal.value)->nargs; i++) {
+        Ref operand = ir_arg(p->func, goal.value, i);
+        if (opt_in_loop(p->cfg, l, p->func->blocks.items[header].preds.items[i])) {
+            if (!growth(p->func, p->cfg, l, operand, goal.value, 0, &by)) return false;
+            most = QN_MAX(most, by.high);
+        } else if (!number(p->func, operand, &start) || start < -LARGEST || start > LARGEST) {
+            return false;
+        }
+    }
+    return goal.upper ? start + rounds * most <= goal.k : start >= goal.k;
 }
 
 static bool of_phi(Proof *p, Goal goal) {
@@ -880,7 +935,9 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
     case OP_and: return of_part(p, goal, block);
     case OP_select: return of_select(p, goal, block);
     case OP_cast: return of_cast(p, goal, block);
-    case OP_phi: return by_pace(p, goal, block) || of_phi(p, goal) || by_choice(p, goal, block);
+    case OP_phi:
+        return by_pace(p, goal, block) || by_rounds(p, goal) || of_phi(p, goal) ||
+               by_choice(p, goal, block);
     default: return false;
     }
 }

@@ -324,3 +324,64 @@ def test_ways_that_store_where_the_other_array_lies(function):
         function(want[:30].reshape(5, 6), want[shift:30 + shift].reshape(5, 6), 4)
         njit(function)(memory[:30].reshape(5, 6), memory[shift:30 + shift].reshape(5, 6), 4)
         assert np.array_equal(memory, want)
+
+
+# -- what is counted in loops whose rounds are numbers (by_rounds in inductive.c), which have none that ask inside (bounds_rounds.c) ------
+
+
+def means(a, b, n):
+    h, w = a.shape
+    for y in range(h):
+        for x in range(w):
+            s = 0
+            k = 0
+            for dy in range(-1, 2):
+                for dx in range(-1, 2):
+                    if 0 <= y + dy < h and 0 <= x + dx < w:
+                        s += b[y + dy, x + dx] - n
+                        k += 1
+            a[y, x] = s // k + s % k
+
+
+def from_below(a, b, n):
+    for y in range(a.shape[0]):
+        for x in range(a.shape[1]):
+            k = -3
+            for i in range(2):
+                k += 1
+                for j in range(3):
+                    if b[y, x] > j + n:
+                        break
+                    k += 2
+                else:
+                    k += 1
+            a[y, x] = 100 // k * 1000 + 100 % k
+
+
+def as_indices(a, b, n):
+    for x in range(a.shape[1]):
+        k = 0
+        for i in range(4):
+            for j in range(i):
+                if b[0, x] > j + n:
+                    k += 1
+        a[0, x] = b[0, k]
+
+
+def down_again(a, b, n):
+    for x in range(a.shape[1]):
+        k = 2
+        for i in range(3):
+            for j in range(2):
+                k += 1
+            if b[0, x] > n:
+                k -= 4
+        a[0, x] = b[0, k] + 50 // (k + 20)
+
+
+@pytest.mark.parametrize("function", [means, from_below, as_indices, down_again])
+def test_what_is_counted_in_windows(function):
+    r = np.random.default_rng(6)
+    for h, w in ((1, 1), (1, 4), (2, 2), (3, 7), (6, 9)):
+        for n in (0, 3, 9):
+            same(function, np.zeros((h, w), np.int64), r.integers(0, 12, (h, w)), n)
