@@ -466,6 +466,21 @@ static bool is_gathered_row(const CgFunc *f, int32_t loop) {
     return !f->ir->blocks.items[around].strips; /* those are no rows */
 }
 
+/* Rows that are parts of an array begin where the program says. They are short, and what stands in front of four rounds at a time is not. */
+static bool is_part(const CgFunc *f, int32_t loop) {
+    int32_t header = f->cfg.loops.items[loop].header;
+    Ref last = ir_terminator(f->ir, header);
+    if (ir_inst(f->ir, last)->op != OP_branch) return false;
+    Ref test = ir_arg(f->ir, last, 0);
+    if (ir_inst(f->ir, test)->op != OP_lt) return false;
+    Ref counter = ir_arg(f->ir, test, 0);
+    const Inst *phi = ir_inst(f->ir, counter);
+    if (phi->op != OP_phi || phi->block != header) return false;
+    for (int32_t i = 0; i < phi->nargs; i++)
+        if (ir_inst(f->ir, ir_arg(f->ir, counter, i))->op == OP_const) return false;
+    return true;
+}
+
 static bool is_innermost(const Cfg *cfg, int32_t loop) {
     for (int32_t i = loop + 1; i < cfg->loops.len; i++)
         if (cfg->loops.items[i].parent == loop) return false;
@@ -558,7 +573,8 @@ static void lower_jump(Cg *cg, Ref ref) {
     Sum sum = SUM_NONE;
     if (innermost && !(cg_fastmath(cg->options, f->ir) & FM_REASSOC))
         sum = sum_of(f, &f->cfg.loops.items[loop]);
-    bool waits = sum == SUM_OF_ELEMENTS || (sum && is_gathered_row(f, loop));
+    bool waits = sum == SUM_OF_ELEMENTS ||
+                 (innermost && (sum || is_part(f, loop)) && is_gathered_row(f, loop));
     cg_mark_loop(
         cg, branch,
         (LoopHints){.rolled = cold || (waits && cg->target->is_host) || inst->sub == FLAG_ROLLED,

@@ -1,4 +1,4 @@
-"""Sums of elements that data index, without checks: rounds of short rows are done one at a time, of one long sum several."""
+"""Elements that data index, without checks: rounds of short rows are done one at a time, of one long sum or of all elements several."""
 import re
 
 import numpy as np
@@ -48,3 +48,30 @@ def test_gathered_rows_are_not_unrolled(function, rolled):
         assert np.array_equal(out, expected), width
     products = len(re.findall(r"\bfmul\b", f.inspect_llvm(f.signatures[0])))
     assert (products <= 2) == rolled, products  # the copy for rows that are long has one of its own
+
+
+def counts_of_rows(indptr, indices, kind, count):
+    for u in range(indptr.shape[0] - 1):
+        for k in range(indptr[u], indptr[u + 1]):
+            count[kind[indices[k]]] += 3
+
+
+def counts_of_all(indptr, indices, kind, count):
+    for u in range(indptr.shape[0] - 1):
+        for k in range(indices.shape[0]):
+            count[kind[indices[k]]] += 3
+
+
+@pytest.mark.parametrize("function, rolled", [(counts_of_rows, True), (counts_of_all, False)])
+def test_rows_that_begin_where_data_say_are_not_unrolled(function, rolled):
+    f = njit(boundscheck=False)(function)
+    r = np.random.default_rng(4)
+    for most in (1, 2, 5, 40):
+        indptr = np.concatenate([[0], np.cumsum(r.integers(0, most, 9))])
+        indices, kind = r.integers(-11, 11, indptr[-1]), r.integers(-4, 4, 11)
+        count, expected = np.zeros(4, np.int64), np.zeros(4, np.int64)
+        function(indptr, indices, kind, expected)
+        f(indptr, indices, kind, count)
+        assert np.array_equal(count, expected), most
+    updates = len(re.findall(r"\badd (?:nsw )?i64 %\d+, 3$", f.inspect_llvm(f.signatures[0]), re.M))
+    assert (updates <= 2) == rolled, updates  # the copy for rows that are long has one of its own
