@@ -256,6 +256,10 @@ static const char *object_hint(PyObject *arg) {
     if (strcmp(Py_TYPE(arg)->tp_name, "ml_dtypes.bfloat16") == 0)
         return "pass float(x), or an array of it";
     if (PyObject_HasAttrString(type, "__array__")) return "convert it with np.asarray(x)";
+    if (PyObject_HasAttrString(type, "__dataclass_params__"))
+        return "a dataclass is passed where it is made with @dataclass(frozen=True) and its fields "
+               "are "
+               "stored as they are; instances that change are those of a @jitclass";
     return "pass numbers, NumPy arrays, None or tuples of these";
 }
 
@@ -592,7 +596,10 @@ static TypeKey variant_key(const Where *w, PyObject *arg, Variant variant, int d
 static TypeKey shared_key(const Where *w, PyObject *arg) {
     TypeKey key = ((SharedObject *)arg)->key;
     if (w->kernel) return refuse_type(w, arg, "kernels have no objects: pass arrays");
+    PyTypeObject *instances = (PyTypeObject *)w->state->instance_class;
     if (key) return key;
+    if (instances && PyObject_TypeCheck(arg, instances))
+        return refuse_type(w, arg, "its __init__ has not run, so that it has no fields yet");
     return refuse_type(w, arg,
                        "it is empty, and nobody knows what it will hold: put something in, or make "
                        "it with List.empty_list(item_type) or Dict.empty(key_type, value_type)");

@@ -401,7 +401,11 @@ static char *place_of(Field *field, PyObject *object) {
         return (char *)s->object + field->offset;
     ModState *state = py_state_of_type(Py_TYPE(field));
     if (!state) return NULL;
-    if (!py_is_shared(state, object) || !s->object)
+    if (py_is_shared(state, object) && !s->object)
+        return PyErr_SetString(PyExc_TypeError,
+                               "the instance has no fields yet: its __init__ has not run"),
+               NULL;
+    if (!py_is_shared(state, object))
         return PyErr_SetString(PyExc_TypeError, "an instance of a @jitclass is expected"), NULL;
     if (QN_UNLIKELY(!field->known) && !look_at(field, s)) return NULL;
     return (char *)s->object + field->offset;
