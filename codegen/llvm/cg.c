@@ -345,6 +345,19 @@ void cg_at(Cg *cg, BB block) {
     LLVMPositionBuilderAtEnd(cg->b, block);
 }
 
+Value cg_behind_phis(Value inst) {
+    while (LLVMIsAPHINode(inst))
+        inst = LLVMGetNextInstruction(inst);
+    return inst;
+}
+
+void cg_at_uses(Cg *cg, Value value) {
+    Value at = LLVMIsAInstruction(value)
+                   ? LLVMGetNextInstruction(value)
+                   : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(LLVMGetParamParent(value)));
+    LLVMPositionBuilderBefore(cg->b, cg_behind_phis(at));
+}
+
 Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args,
                    int nargs) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -358,10 +371,11 @@ Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, V
     return cg_fast(cg, LLVMBuildCall2(cg->b, type, fn, args, (unsigned)nargs, ""));
 }
 
-const char *cg_intrinsic_of(Value call) {
-    if (!LLVMIsACallInst(call)) return "";
-    Value fn = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(fn) && LLVMGetIntrinsicID(fn) ? LLVMGetValueName(fn) : "";
+bool cg_calls(Value inst, const char *intrinsic) {
+    if (!LLVMIsACallInst(inst)) return false;
+    Value fn = LLVMGetCalledValue(inst);
+    return LLVMIsAFunction(fn) && LLVMGetIntrinsicID(fn) &&
+           strncmp(LLVMGetValueName(fn), intrinsic, strlen(intrinsic)) == 0;
 }
 
 Value cg_intrinsic1(Cg *cg, const char *name, Value a) {

@@ -269,12 +269,16 @@ Value cg_alloca(Cg *cg, LType type, const char *name); /* in the entry block */
 Value cg_alloca_first(Cg *cg, LType type);             /* the same in any function, entries too */
 BB cg_block(Cg *cg, const char *name);
 void cg_at(Cg *cg, BB block);
+/* The first instruction from `inst` on that is no phi. */
+Value cg_behind_phis(Value inst);
+/* Behind the definition of an instruction or an argument: all uses can see what is built. */
+void cg_at_uses(Cg *cg, Value value);
 /* A call of an overloaded intrinsic; `overloads` are its type parameters. */
 Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args,
                    int nargs);
 Value cg_intrinsic1(Cg *cg, const char *name, Value a);
-/* The name of the intrinsic function that is called; "": none is. */
-const char *cg_intrinsic_of(Value call);
+/* Is it a call of an intrinsic function whose name begins so? */
+bool cg_calls(Value inst, const char *intrinsic);
 Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);
 /* Ints narrower than 32 bits are refused: the upper bits of their registers are nobody's. */
 Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int nargs);

@@ -5,12 +5,6 @@
  * none: half of what stands for one is left where the low half alone is read. */
 #include "codegen/target/amdgpu.h"
 
-#include <string.h>
-
-static bool starts(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* -- to 32 bits --------------------------------------------------------------------------------------- */
 
 /* What selection would do to a plain conversion is to look through a conversion from an int in front of it, hence the list. */
@@ -63,9 +57,8 @@ static Value low_half(Cg *cg, Value from) {
 }
 
 void amdgpu_convert(Cg *cg, Value inst) {
-    const char *name = cg_intrinsic_of(inst);
-    bool is_signed = starts(name, "llvm.fptosi.sat.");
-    if (!is_signed && !starts(name, "llvm.fptoui.sat.")) return;
+    bool is_signed = cg_calls(inst, "llvm.fptosi.sat.");
+    if (!is_signed && !cg_calls(inst, "llvm.fptoui.sat.")) return;
     Value from = LLVMGetOperand(inst, 0);
     if (LLVMTypeOf(from) != cg->f32 && LLVMTypeOf(from) != cg->f64) return;
     bool half = is_signed && is_cut(cg, inst);

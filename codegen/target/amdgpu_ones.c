@@ -10,8 +10,6 @@
  * and masks for a union of 64 bits again. */
 #include "codegen/target/amdgpu.h"
 
-#include <string.h>
-
 enum { DEEPEST = 256 };
 
 /* The bits of an integer that are always 0, and those that are always 1; of those beyond its width both are 0. */
@@ -95,17 +93,12 @@ static KnownBits of_extension(Known *known, Value inst, unsigned width) {
     return a;
 }
 
-static bool is_called(Value call, const char *name) {
-    Value fn = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(fn) && strncmp(LLVMGetValueName(fn), name, strlen(name)) == 0;
-}
-
 static KnownBits of_call(Known *known, Value inst, unsigned width) {
     static const char *const chosen[] = {"llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax."};
-    if (is_called(inst, "llvm.ct")) /* pop, lz, tz: at most 64 */
+    if (cg_calls(inst, "llvm.ct")) /* pop, lz, tz: at most 64 */
         return (KnownBits){all_of(width) & ~UINT64_C(127), 0};
     for (size_t k = 0; k < sizeof chosen / sizeof *chosen; k++)
-        if (is_called(inst, chosen[k]))
+        if (cg_calls(inst, chosen[k]))
             return either(of_operand(known, inst, 0), of_operand(known, inst, 1));
     return NOTHING;
 }
@@ -194,15 +187,6 @@ static bool has_constant(Known *known, Value v) {
     return constant;
 }
 
-static void position_behind(Cg *cg, Value v) {
-    Value at = LLVMIsAInstruction(v)
-                   ? LLVMGetNextInstruction(v)
-                   : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(LLVMGetParamParent(v)));
-    while (LLVMIsAPHINode(at))
-        at = LLVMGetNextInstruction(at);
-    LLVMPositionBuilderBefore(cg->b, at);
-}
-
 static Value known_half(const Cg *cg, KnownBits bits, int half) {
     return is_known(bits, half) ? LLVMConstInt(cg->i32, (uint32_t)(bits.ones >> 32 * half), false)
                                 : NULL;
@@ -213,7 +197,7 @@ static Halves cut(Known *known, Value v) {
     KnownBits bits = of(known, v);
     Halves cut = {{known_half(cg, bits, 0), known_half(cg, bits, 1)}};
     if (cut.part[0] && cut.part[1]) return cut;
-    if (!LLVMIsAConstant(v)) position_behind(cg, v);
+    if (!LLVMIsAConstant(v)) cg_at_uses(cg, v);
     Value both = LLVMBuildBitCast(cg->b, v, LLVMVectorType(cg->i32, 2), "");
     for (unsigned k = 0; k < 2; k++)
         if (!cut.part[k])

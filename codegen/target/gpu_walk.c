@@ -322,10 +322,8 @@ static void at_latch(const Walk *w) {
 }
 
 static void behind_phis(const Walk *w) {
-    Value inst = LLVMGetFirstInstruction(w->loops.blocks[w->loop->header]);
-    while (LLVMIsAPHINode(inst))
-        inst = LLVMGetNextInstruction(inst);
-    LLVMPositionBuilderBefore(w->cg->b, inst);
+    Value first = LLVMGetFirstInstruction(w->loops.blocks[w->loop->header]);
+    LLVMPositionBuilderBefore(w->cg->b, cg_behind_phis(first));
 }
 
 /* A pointer for each base. */

@@ -6,20 +6,14 @@
 #include "codegen/target/nvptx_convert.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static bool starts(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
 
 /* The direction of what only rounds, whose operand is then asked instead. */
 static const char *direction(Value *from) {
     static const char *const rows[][2] = {{"llvm.floor.", "rm"}, {"llvm.ceil.", "rp"},
                                           {"llvm.trunc.", "rz"}, {"llvm.roundeven.", "rn"},
                                           {"llvm.rint.", "rn"},  {"llvm.nearbyint.", "rn"}};
-    const char *name = cg_intrinsic_of(*from);
     for (size_t i = 0; i < countof(rows); i++) {
-        if (!starts(name, rows[i][0])) continue;
+        if (!cg_calls(*from, rows[i][0])) continue;
         *from = LLVMGetOperand(*from, 0);
         return rows[i][1];
     }
@@ -70,9 +64,8 @@ void nvptx_convert(Cg *cg) {
         for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
             for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
                 next = LLVMGetNextInstruction(inst);
-                const char *name = cg_intrinsic_of(inst);
-                bool is_signed = starts(name, "llvm.fptosi.sat.");
-                if (!is_signed && !starts(name, "llvm.fptoui.sat.")) continue;
+                bool is_signed = cg_calls(inst, "llvm.fptosi.sat.");
+                if (!is_signed && !cg_calls(inst, "llvm.fptoui.sat.")) continue;
                 if (is_converted(cg, LLVMTypeOf(inst), LLVMTypeOf(LLVMGetOperand(inst, 0))))
                     convert(cg, inst, is_signed);
             }

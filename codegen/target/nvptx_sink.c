@@ -69,13 +69,6 @@ static bool has_one_way_in(const Sinking *s, BB block) {
     return n == 1;
 }
 
-static Value first_behind_phis(BB block) {
-    Value inst = LLVMGetFirstInstruction(block);
-    while (LLVMIsAPHINode(inst))
-        inst = LLVMGetNextInstruction(inst);
-    return inst;
-}
-
 static void sink_to(Sinking *s, BB from, BB to) {
     if (!has_one_way_in(s, to)) return;
     memset(s->seen, 0, sizeof s->seen);
@@ -84,7 +77,7 @@ static void sink_to(Sinking *s, BB from, BB to) {
         above = LLVMGetPreviousInstruction(inst);
         if (!may_move(inst) || used_beyond(s, inst)) continue;
         LLVMInstructionRemoveFromParent(inst);
-        LLVMPositionBuilderBefore(s->cg->b, first_behind_phis(to));
+        LLVMPositionBuilderBefore(s->cg->b, cg_behind_phis(LLVMGetFirstInstruction(to)));
         LLVMInsertIntoBuilder(s->cg->b, inst);
     }
 }

@@ -10,16 +10,6 @@
 #include "codegen/target/nvptx_wide.h"
 
 #include <stdio.h>
-#include <string.h>
-
-/* Behind its definition, where all of its uses can see what is built. */
-static void position_behind(Cg *cg, Value fn, Value value) {
-    Value at = LLVMIsAInstruction(value) ? LLVMGetNextInstruction(value)
-                                         : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(fn));
-    while (LLVMIsAPHINode(at))
-        at = LLVMGetNextInstruction(at);
-    LLVMPositionBuilderBefore(cg->b, at);
-}
 
 /* The operand that a number is added to without wrapping, in the sense of the extension; NULL: it is no such sum. What is unsigned and
  * above 2^31 is no number below zero. */
@@ -75,9 +65,7 @@ static Value taken_from(Value v, uint64_t *less) {
 }
 
 static bool is_least(Value v) {
-    size_t n;
-    Value callee = LLVMIsACallInst(v) ? LLVMIsAFunction(LLVMGetCalledValue(v)) : NULL;
-    return callee && strcmp(LLVMGetValueName2(callee, &n), "llvm.umin.i32") == 0;
+    return cg_calls(v, "llvm.umin.i32");
 }
 
 /* min(x + n, x - less) of unsigned ints is an index that might count from the end; where x is not below `less`, it does not. */
@@ -99,7 +87,7 @@ static bool counts_from_start(Cg *cg, Value min, Value *index) {
 /* -- offsets as products --------------------------------------------------------------------------- */
 
 /* The product of an index and a size, as 64 bits. One serves all; where it pays, ptxas makes it again. */
-static Value wide_product(Cg *cg, Value fn, Value index, bool is_signed, unsigned size) {
+static Value wide_product(Cg *cg, Value index, bool is_signed, unsigned size) {
     char text[64];
     int n = snprintf(text, sizeof text, "mul.wide.%c32 $0, $1, %u;", is_signed ? 's' : 'u', size);
     static const char constraints[] = "=l,r";
@@ -110,7 +98,7 @@ static Value wide_product(Cg *cg, Value fn, Value index, bool is_signed, unsigne
         Value user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == code) return user;
     }
-    position_behind(cg, fn, index);
+    cg_at_uses(cg, index);
     Value product = LLVMBuildCall2(cg->b, type, code, &index, 1, "");
     cg_call_attribute(cg, product, "nounwind", 0);
     cg_call_attribute(cg, product, "willreturn", 0);
@@ -138,7 +126,7 @@ static Value bytes_behind(Cg *cg, Value address, Value offset) {
     return LLVMBuildGEP2(cg->b, cg->i8, address, &offset, 1, "");
 }
 
-static void widen(Cg *cg, Value fn, Value extended) {
+static void widen(Cg *cg, Value extended) {
     bool is_signed = LLVMIsASExtInst(extended);
     Value index = LLVMGetOperand(extended, 0);
     if (LLVMTypeOf(extended) != cg->i64 || LLVMTypeOf(index) != cg->i32) return;
@@ -154,7 +142,7 @@ static void widen(Cg *cg, Value fn, Value extended) {
         unsigned size = element_size(cg, user, extended);
         if (size < 2 || LLVMGetInstructionParent(user) == LLVMGetInstructionParent(extended))
             continue;
-        Value product = wide_product(cg, fn, index, is_signed, size);
+        Value product = wide_product(cg, index, is_signed, size);
         LLVMPositionBuilderBefore(cg->b, user);
         Value address = bytes_behind(cg, LLVMGetOperand(user, 0), product);
         if (number) address = bytes_behind(cg, address, cg_int(cg->i64, number * (int64_t)size));
@@ -224,31 +212,29 @@ static void take_out(Cg *cg, Value extended) {
 
 /* -- over the code ------------------------------------------------------------------------------------ */
 
-typedef void Step(Cg *cg, Value fn, Value inst);
+typedef void Step(Cg *cg, Value inst);
 
-static void start_index(Cg *cg, Value fn, Value inst) {
+static void start_index(Cg *cg, Value inst) {
     Value index;
-    (void)fn;
     if (counts_from_start(cg, inst, &index)) LLVMReplaceAllUsesWith(inst, index);
 }
 
-static void take_out_number(Cg *cg, Value fn, Value inst) {
-    (void)fn;
+static void take_out_number(Cg *cg, Value inst) {
     if (LLVMIsAZExtInst(inst)) take_out(cg, inst);
 }
 
-static void drop_unused(Cg *cg, Value fn, Value inst) {
-    (void)cg, (void)fn;
+static void drop_unused(Cg *cg, Value inst) {
+    (void)cg;
     bool pure = LLVMIsABinaryOperator(inst) || LLVMIsACastInst(inst) ||
                 LLVMIsAGetElementPtrInst(inst) || is_least(inst);
     if (pure && !LLVMGetFirstUse(inst)) LLVMInstructionEraseFromParent(inst);
 }
 
-static void simplify(Cg *cg, Value fn, Value inst) {
+static void simplify(Cg *cg, Value inst) {
     if (LLVMIsABinaryOperator(inst))
         distribute(cg, inst); /* it may be gone */
     else if (LLVMIsAZExtInst(inst) || LLVMIsASExtInst(inst))
-        widen(cg, fn, inst);
+        widen(cg, inst);
 }
 
 /* Over all instructions; backwards, so that what a step erases has no users left. */
@@ -259,7 +245,7 @@ static void each(Cg *cg, Step *step, bool back) {
             for (Value inst = back ? LLVMGetLastInstruction(bb) : LLVMGetFirstInstruction(bb), next;
                  inst; inst = next) {
                 next = back ? LLVMGetPreviousInstruction(inst) : LLVMGetNextInstruction(inst);
-                step(cg, fn, inst);
+                step(cg, inst);
             }
 }
 
