@@ -3,7 +3,8 @@
     python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda,hip] [--sort nests] [--show]
 
 Sorts: loop nests; kernels (make fuzz-kernels), on the cpu device, in PTX and in machine code of two AMD chips; and programs for one rule of the
-compiler: searches (variables that keep what they were given), strips (divisors and ints of floats that are looked for ahead), float-ints (of kernels).
+compiler: searches (variables that keep what they were given), strips (divisors and ints of floats that are looked for ahead), windows (nests over
+tables: ways that store into one element, rows that are carried on, counts of loops of constant length), float-ints (of kernels).
 
 Prints the seed and the smallest program of each difference, and of each program that crashes, hangs or is refused;
 exits with 1 where there was any. QUERN_BUILD names the build folder; without it the installed package is tested."""
@@ -35,6 +36,7 @@ import kernel_programs  # noqa: E402
 import nests  # noqa: E402
 import searches  # noqa: E402
 import strips  # noqa: E402
+import windows  # noqa: E402
 from shrink import shrink  # noqa: E402
 
 LIMIT = 60.0  # seconds of a processor that a program may take
@@ -51,7 +53,7 @@ class Sort:
 
 SORTS = {"nests": Sort(nests.program, compare.differences), "kernels": Sort(kernel_programs.program, functools.partial(compare.differences, one=True), KERNELS),
          "searches": Sort(searches.program, searches.differences, "cpu"), "strips": Sort(strips.program, strips.differences, "cpu"),
-         "float-ints": Sort(float_ints.program, float_ints.differences)}
+         "windows": Sort(windows.program, windows.differences, "cpu"), "float-ints": Sort(float_ints.program, float_ints.differences)}
 
 
 class Child:

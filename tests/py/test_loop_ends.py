@@ -1,11 +1,17 @@
 """Loops that end at several places, and indices that data or assignments bound: what the passes make of them means what Python means."""
+import os
+import pathlib
 import random
+import sys
 
 import numpy as np
 import pytest
 from test_loop_rules import same
 
 from quern import njit
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+import windows  # noqa: E402
 
 
 # -- loops that end at several places ------------------------------------------------------------------
@@ -385,3 +391,11 @@ def test_what_is_counted_in_windows(function):
     for h, w in ((1, 1), (1, 4), (2, 2), (3, 7), (6, 9)):
         for n in (0, 3, 9):
             same(function, np.zeros((h, w), np.int64), r.integers(0, 12, (h, w)), n)
+
+
+PROGRAMS = int(os.environ.get("QUERN_PROGRAMS", "160")) // 8
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
+def test_random_tables(seed):
+    assert windows.differences(windows.program(seed), seed) is None
