@@ -387,6 +387,19 @@ static bool is_called_at(const Infer *in, const Callee *called) {
     return b == called->function;
 }
 
+/* Of a container that the callee leaves to its caller. NULL: it is one of nobody knows what, which *out then is, or (no type) inference stops.
+ * Not in `call`, whose frame is there for each level of calls. */
+__attribute__((noinline)) static Instance *callee_by_caller(Infer *in, const Callee *called,
+                                                            const CallArgs *args, bool constants,
+                                                            const Instance *callee, Bound *bound,
+                                                            Val *out) {
+    const Type *type;
+    *out = (Val){0};
+    if (!container_of_call(in, callee->left_open, callee->result.type, &type)) return NULL;
+    if (type->open) return *out = (Val){.f = fact_of(type), .src = in->at}, NULL;
+    return callee_of(in, called, args, constants, constants, type, bound);
+}
+
 /* A function that cannot be compiled for the types of its arguments alone (the shape of an array must be known)
  * is tried with their values, as Numba does with literals. */
 static bool call(Infer *in, const Callee *called, const CallArgs *args, bool constants, Val *out) {
@@ -396,11 +409,8 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
         callee = callee_of(in, called, args, true, false, NULL, &bound);
     if (!callee) return false;
     if (leaves_open(callee) && is_called_at(in, called)) {
-        const Type *type;
-        if (!container_of_call(in, callee->left_open, callee->result.type, &type)) return false;
-        if (type->open) return *out = (Val){.f = fact_of(type), .src = in->at}, true;
-        callee = callee_of(in, called, args, constants, constants, type, &bound);
-        if (!callee) return false;
+        callee = callee_by_caller(in, called, args, constants, callee, &bound, out);
+        if (!callee) return out->f.type != NULL;
     }
     for (int32_t i = 0; callee->failed && i < callee->nslots && i < 64; i++)
         if (callee->literals >> i & 1) note_literal(in, bound.values[i].src);

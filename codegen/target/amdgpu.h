@@ -49,9 +49,9 @@ void amdgpu_join_addresses(Cg *cg);
 
 void amdgpu_convert(Cg *cg, TgValue inst);
 
-/* -- amdgpu_ones.c: halves of 64 bits that LLVM would lose. Behind LLVM's passes. False after a diagnostic. -- */
+/* -- amdgpu_ones.c: halves of 64 bits that LLVM would lose. Behind its passes. False after a diagnostic. -- */
 
-bool amdgpu_keep_ones(Cg *cg);
+bool amdgpu_split_unions(Cg *cg);
 
 /* -- amdgpu_offsets.c: addresses of elements as the instructions add them -- */
 

@@ -228,7 +228,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
                          "make them smaller, or keep a part in registers or global memory"))
         return false;
     gpu_drop_unused_params(cg);
-    if (!amdgpu_keep_ones(cg)) return false;
+    if (!amdgpu_split_unions(cg)) return false;
     keep_constants_apart(cg);
     prepare_selection(cg);
     gpu_keep_zeros(cg);

@@ -10,6 +10,7 @@
 #include "codegen/target/nvptx_exits.h"
 #include "codegen/target/nvptx_layout.h"
 #include "codegen/target/nvptx_short.h"
+#include "codegen/target/nvptx_shift.h"
 #include "codegen/target/nvptx_sink.h"
 #include "codegen/target/nvptx_wide.h"
 #include "codegen/target/targets.h"
@@ -253,6 +254,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         nvptx_lay_out(cg);
     }
     if (cg->failed) return false;
+    nvptx_keep_signs(cg);
     gpu_keep_zeros(cg);
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     Str kept = cg_emit_copy(cg, &artifact->arena, LLVMAssemblyFile);

@@ -1,0 +1,48 @@
+/* nvptx_shift.c - the sign of what is shifted down by a number.
+ *
+ * LLVM 19 takes (x & mask) >> n for a field of bits where the mask leaves off the low ones, and extracts it without its sign (bfe.u64)
+ * though the shift brings it down. So what may become such a field to its selection, (x & mask) ^ mask, is shifted by PTX of ours. */
+#include "codegen/target/nvptx_shift.h"
+
+#include <stdio.h>
+
+/* May it be an `and` to selection? */
+static bool is_bits(Value v) {
+    switch (LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : LLVMRet) {
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMSelect:
+    case LLVMFreeze: return true;
+    default: return false;
+    }
+}
+
+static void keep_sign(Cg *cg, Value shift) {
+    LType type = LLVMTypeOf(shift);
+    Value x = LLVMGetOperand(shift, 0), by = LLVMGetOperand(shift, 1);
+    if ((type != cg->i32 && type != cg->i64) || !LLVMIsAConstantInt(by) || !is_bits(x)) return;
+    char text[40];
+    int n = snprintf(text, sizeof text, "shr.s%u $0, $1, %u;", LLVMGetIntTypeWidth(type),
+                     (unsigned)LLVMConstIntGetZExtValue(by));
+    const char *constraints = type == cg->i64 ? "=l,l" : "=r,r";
+    LType fn = LLVMFunctionType(type, &type, 1, false);
+    Value code = LLVMGetInlineAsm(fn, text, (size_t)n, constraints, 4, false, false,
+                                  LLVMInlineAsmDialectATT, false);
+    LLVMPositionBuilderBefore(cg->b, shift);
+    Value kept = LLVMBuildCall2(cg->b, fn, code, &x, 1, "");
+    cg_call_attribute(cg, kept, "nounwind", 0);
+    cg_call_attribute(cg, kept, "willreturn", 0);
+    cg_call_attribute(cg, kept, "memory", 0);
+    LLVMReplaceAllUsesWith(shift, kept);
+    LLVMInstructionEraseFromParent(shift);
+}
+
+void nvptx_keep_signs(Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+            for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
+                next = LLVMGetNextInstruction(inst);
+                if (LLVMGetInstructionOpcode(inst) == LLVMAShr) keep_sign(cg, inst);
+            }
+}
