@@ -6,8 +6,8 @@
  *
  *   a | ~zext(z)  =>  {low half of a | ~z, -1}
  *
- * While they look each half that bits begin with is the argument of a call of nothing: they would make a union of 64 bits of two that were cut.
- * The halves are put together as a vector: selection would take shifts and masks for a union of 64 bits again. */
+ * Those make unions of 64 bits of some again, where neither half is a constant, so it is done once more behind them. The halves are put together
+ * as a vector: selection would take shifts and masks for a union of 64 bits. */
 #include "codegen/target/amdgpu.h"
 
 enum { DEEPEST = 256 };
@@ -18,7 +18,6 @@ typedef struct Halves {
 
 typedef struct Splitting {
     Cg *cg;
-    Value half;      /* a function that is called with halves */
     Map halves;      /* Halves by value */
     Vec(Value) gone; /* erased at the end: halves are found by the addresses of values */
     int depth;
@@ -36,18 +35,12 @@ static bool is_bits(Value v) {
     }
 }
 
-static Value call_half(Splitting *s, Value half) {
-    return LLVMBuildCall2(s->cg->b, LLVMGlobalGetValueType(s->half), s->half, &half, 1, "");
-}
-
-static Halves cut(Splitting *s, Value v) {
-    Cg *cg = s->cg;
+static Halves cut(Cg *cg, Value v) {
     if (!LLVMIsAConstant(v)) cg_at_uses(cg, v);
     Value high = LLVMBuildLShr(cg->b, v, LLVMConstInt(cg->i64, 32, false), "");
     Value low = LLVMBuildTrunc(cg->b, v, cg->i32, "");
     high = LLVMBuildTrunc(cg->b, high, cg->i32, "");
-    if (LLVMIsAConstant(low) && LLVMIsAConstant(high)) return (Halves){{low, high}};
-    return (Halves){{call_half(s, low), call_half(s, high)}};
+    return (Halves){{low, high}};
 }
 
 static Value joined(Cg *cg, Halves halves) {
@@ -64,9 +57,17 @@ static void keep(Splitting *s, Value v, Halves halves) {
     map_put(&s->halves, map_key(v))->ptr = kept;
 }
 
+/* Whoever used the value uses its halves from here on: nothing is reckoned twice. */
+static void replace(Splitting *s, Value inst, Halves by) {
+    Value whole = joined(s->cg, by);
+    keep(s, whole, by);
+    keep(s, inst, by);
+    LLVMReplaceAllUsesWith(inst, whole);
+    vec_push(s->cg->arena, &s->gone, inst);
+}
+
 static Halves halves_of(Splitting *s, Value v);
 
-/* Whoever used the value uses its halves from here on: nothing is reckoned twice. */
 static Halves split(Splitting *s, Value inst) {
     Cg *cg = s->cg;
     Halves made;
@@ -74,6 +75,8 @@ static Halves split(Splitting *s, Value inst) {
     unsigned n = (unsigned)LLVMGetNumOperands(inst);
     Halves b = halves_of(s, LLVMGetOperand(inst, n - 1));
     Halves a = n > 1 ? halves_of(s, LLVMGetOperand(inst, n - 2)) : b;
+    MapValue *before = map_find(&s->halves, map_key(inst));
+    if (before) return *(Halves *)before->ptr; /* by way of a loop */
     LLVMPositionBuilderBefore(cg->b, inst);
     for (int k = 0; k < 2; k++) {
         if (op == LLVMFreeze)
@@ -84,55 +87,73 @@ static Halves split(Splitting *s, Value inst) {
         else
             made.part[k] = LLVMBuildBinOp(cg->b, op, a.part[k], b.part[k], "");
     }
-    Value whole = joined(cg, made);
-    keep(s, whole, made);
-    LLVMReplaceAllUsesWith(inst, whole);
-    vec_push(cg->arena, &s->gone, inst);
+    replace(s, inst, made);
+    return made;
+}
+
+/* A variable that bits are put into on some way. */
+static bool is_of_bits(Value phi) {
+    if (!LLVMIsAPHINode(phi)) return false;
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
+        if (is_bits(LLVMGetIncomingValue(phi, k))) return true;
+    return false;
+}
+
+static Halves split_phi(Splitting *s, Value phi) {
+    Cg *cg = s->cg;
+    Halves made;
+    LLVMPositionBuilderBefore(cg->b, phi);
+    for (int k = 0; k < 2; k++)
+        made.part[k] = LLVMBuildPhi(cg->b, cg->i32, "");
+    cg_at_uses(cg, phi);
+    replace(s, phi, made);
+    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+        BB from = LLVMGetIncomingBlock(phi, i);
+        Halves given = halves_of(s, LLVMGetIncomingValue(phi, i));
+        for (int k = 0; k < 2; k++)
+            LLVMAddIncoming(made.part[k], &given.part[k], &from, 1);
+    }
     return made;
 }
 
 static Halves halves_of(Splitting *s, Value v) {
     MapValue *before = map_find(&s->halves, map_key(v));
     if (before) return *(Halves *)before->ptr;
-    s->depth++;
-    Halves halves = is_bits(v) && s->depth < DEEPEST ? split(s, v) : cut(s, v);
+    Halves halves;
+    bool deep = ++s->depth >= DEEPEST;
+    if (!deep && is_bits(v))
+        halves = split(s, v);
+    else if (!deep && is_of_bits(v))
+        halves = split_phi(s, v);
+    else
+        keep(s, v, halves = cut(s->cg, v));
     s->depth--;
-    keep(s, v, halves);
     return halves;
 }
 
-static void find_unions(Splitting *s, Value fn) {
-    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
-        for (Value inst = LLVMGetFirstInstruction(bb); inst; inst = LLVMGetNextInstruction(inst))
-            if (LLVMGetInstructionOpcode(inst) == LLVMOr && LLVMTypeOf(inst) == s->cg->i64)
-                halves_of(s, inst);
-}
-
-static void drop_calls(Value half) {
-    for (LLVMUseRef use; (use = LLVMGetFirstUse(half));) {
-        Value call = LLVMGetUser(use);
-        LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
-        LLVMInstructionEraseFromParent(call);
-    }
-    LLVMDeleteFunction(half);
+/* Are there any? */
+static bool split_unions(Cg *cg) {
+    Splitting s = {.cg = cg};
+    map_init(&s.halves, cg->arena);
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+            for (Value inst = LLVMGetFirstInstruction(bb); inst;
+                 inst = LLVMGetNextInstruction(inst))
+                if (LLVMGetInstructionOpcode(inst) == LLVMOr && LLVMTypeOf(inst) == cg->i64)
+                    halves_of(&s, inst);
+    for (int32_t k = 0; k < s.gone.len; k++) /* they use each other */
+        LLVMReplaceAllUsesWith(s.gone.items[k], LLVMGetPoison(cg->i64));
+    for (int32_t k = 0; k < s.gone.len; k++)
+        LLVMInstructionEraseFromParent(s.gone.items[k]);
+    return s.gone.len > 0;
 }
 
 /* Constants cross from one block to another where selection, which looks at one at a time, finds them: LLVM's passes find them before, by bits
  * and by intervals. */
 bool amdgpu_split_unions(Cg *cg) {
-    Splitting s = {.cg = cg};
-    map_init(&s.halves, cg->arena);
-    s.half = LLVMAddFunction(cg->mod, "quern.half", LLVMFunctionType(cg->i32, &cg->i32, 1, false));
-    cg_attribute(cg, s.half, LLVMAttributeFunctionIndex, "memory", 0); /* none */
-    cg_attribute(cg, s.half, LLVMAttributeFunctionIndex, "nounwind", 0);
-    cg_attribute(cg, s.half, LLVMAttributeFunctionIndex, "willreturn", 0);
-    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
-        find_unions(&s, fn);
-    for (int32_t k = s.gone.len; k-- > 0;)
-        LLVMInstructionEraseFromParent(s.gone.items[k]);
-    bool ok =
-        s.gone.len == 0 || cg_optimise_with(cg, "function(sccp,instcombine<no-verify-fixpoint>,"
-                                                "separate-const-offset-from-gep)");
-    drop_calls(s.half);
-    return ok && (s.gone.len == 0 || cg_optimise_with(cg, "function(instsimplify)"));
+    if (!split_unions(cg)) return true;
+    if (!cg_optimise_with(cg, "function(sccp,instcombine<no-verify-fixpoint>,"
+                              "separate-const-offset-from-gep)"))
+        return false;
+    return !split_unions(cg) || cg_optimise_with(cg, "function(instsimplify)");
 }
