@@ -371,6 +371,17 @@ Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, V
     return cg_fast(cg, LLVMBuildCall2(cg->b, type, fn, args, (unsigned)nargs, ""));
 }
 
+bool cg_is_bits(Value v) {
+    switch (LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : LLVMRet) {
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMSelect:
+    case LLVMFreeze: return true;
+    default: return false;
+    }
+}
+
 bool cg_calls(Value inst, const char *intrinsic) {
     if (!LLVMIsACallInst(inst)) return false;
     Value fn = LLVMGetCalledValue(inst);

@@ -277,6 +277,8 @@ void cg_at_uses(Cg *cg, Value value);
 Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args,
                    int nargs);
 Value cg_intrinsic1(Cg *cg, const char *name, Value a);
+/* Is it made of the bits of other values, each from those that stand at its place? */
+bool cg_is_bits(Value v);
 /* Is it a call of an intrinsic function whose name begins so? */
 bool cg_calls(Value inst, const char *intrinsic);
 Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);

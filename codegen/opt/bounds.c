@@ -197,8 +197,8 @@ static void candidates(const PassContext *ctx, const Func *func, const Cfg *cfg,
     enum { SHORT = 60 };
     const Loop *loop = &cfg->loops.items[l];
     Bits checked = bits_new(ctx->arena, func->insts.len);
-    bool wraps = host || (!target_is_host(ctx->options->infer.target) &&
-                          bounds_is_innermost(cfg, l) && nest_size(func, loop) <= SHORT);
+    bool wraps = host || (!target_is_host(ctx->options->infer.target) && opt_is_innermost(cfg, l) &&
+                          nest_size(func, loop) <= SHORT);
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < loop->blocks.len; i++) {
             const Block *block = &func->blocks.items[loop->blocks.items[i]];
@@ -456,12 +456,6 @@ static bool has_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
     return false;
 }
 
-bool bounds_is_innermost(const Cfg *cfg, int32_t loop) {
-    for (int32_t l = 0; l < cfg->loops.len; l++)
-        if (cfg->loops.items[l].parent == loop) return false;
-    return true;
-}
-
 /* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. Inside of one that was, only
  * innermost loops are: for what changes in the nest but stands still in them, the ends of a row that were read from an array. */
 void opt_bounds(PassContext *ctx, Func *func) {
@@ -475,7 +469,7 @@ void opt_bounds(PassContext *ctx, Func *func) {
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
         if (loop < 0 || func->blocks.items[headers.items[i]].cold) continue;
-        bool again = outlines(ctx) && bounds_is_innermost(&cfg, loop);
+        bool again = outlines(ctx) && opt_is_innermost(&cfg, loop);
         if (in_versioned(&cfg, &done, loop) && !again) continue;
         if (!version_nest(ctx, func, &cfg, loop)) continue;
         bits_set(&done, headers.items[i]);
@@ -484,8 +478,7 @@ void opt_bounds(PassContext *ctx, Func *func) {
     if (!outlines(ctx) || opt_is_outlined(func)) return;
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
-        if (loop < 0 || cfg.loops.items[loop].parent >= 0 || bounds_is_innermost(&cfg, loop))
-            continue;
+        if (loop < 0 || cfg.loops.items[loop].parent >= 0 || opt_is_innermost(&cfg, loop)) continue;
         if (func->blocks.items[headers.items[i]].cold || has_versioned(&cfg, &done, loop)) continue;
         if (version_rounds(ctx, func, &cfg, loop)) cfg_compute(&cfg, ctx->arena, func);
     }

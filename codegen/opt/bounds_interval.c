@@ -357,7 +357,7 @@ bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, in
 static Interval of_paced(Bounds *s, Ref phi, Place at) {
     CountedLoop loop;
     int64_t start;
-    if (!bounds_is_innermost(s->cfg, s->cfg->loop_of[ir_inst(s->func, phi)->block])) return none();
+    if (!opt_is_innermost(s->cfg, s->cfg->loop_of[ir_inst(s->func, phi)->block])) return none();
     if (!opt_paced(s->func, s->cfg, phi, &loop, &start)) return none();
     if (s->func->blocks.items[loop.body].preds.len != 1) return none();
     if (!cfg_dominates(s->cfg, loop.body, at.block)) return none();

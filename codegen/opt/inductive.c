@@ -535,7 +535,7 @@ static bool by_pace(Proof *p, Goal goal, int32_t block) {
     return inside && prove(p, (Goal){true, loop.counter, goal.symbol, goal.k}, block);
 }
 
-/* What grows in a loop whose rounds are a number, from a number on: pixels that are counted in a window. */
+/* What grows in a loop whose rounds are a number, from a number on (such loops have one way in): pixels that are counted in a window. */
 static bool by_rounds(const Proof *p, Goal goal) {
     int32_t header = ir_inst(p->func, goal.value)->block, l = p->cfg->loop_of[header];
     int64_t rounds, start = 0, most = 0;

@@ -38,6 +38,12 @@ void opt_jump_on(Builder *b, int32_t to) {
     ir_inst(b->func, jump)->target[0] = to;
 }
 
+bool opt_is_innermost(const Cfg *cfg, int32_t loop) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].parent == loop) return false;
+    return true;
+}
+
 bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     int32_t loop = inst->op == OP_phi && inst->block < cfg->n ? cfg->loop_of[inst->block] : -1;

@@ -88,6 +88,7 @@ int32_t opt_split_block(Func *func, int32_t block, int32_t at);
 int32_t opt_position(const Func *func, Ref ref);
 /* A jump whose edge is there since a split. */
 void opt_jump_on(Builder *b, int32_t to);
+bool opt_is_innermost(const Cfg *cfg, int32_t loop); /* there is none inside */
 /* A variable of a loop. */
 bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref);
 /* The value of an integer constant. */

@@ -123,12 +123,6 @@ static int32_t size_of(const Peel *p) {
     return n;
 }
 
-static bool is_innermost(const Cfg *cfg, int32_t loop) {
-    for (int32_t l = 0; l < cfg->loops.len; l++)
-        if (cfg->loops.items[l].parent == loop) return false;
-    return true;
-}
-
 static void retarget(Func *func, int32_t from, int32_t old, int32_t to) {
     Inst *last = ir_inst(func, ir_terminator(func, from));
     last->target[last->target[0] != old] = to;
@@ -370,7 +364,7 @@ static void visit_last(Peel *p, int32_t header) {
     int64_t trips;
     p->decided.len = 0;
     p->loop = opt_loop_of_header(&p->cfg, header);
-    if (p->loop < 0 || p->func->blocks.items[header].cold || !is_innermost(&p->cfg, p->loop))
+    if (p->loop < 0 || p->func->blocks.items[header].cold || !opt_is_innermost(&p->cfg, p->loop))
         return;
     if (!opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted)) return;
     if (opt_const_int(p->func, p->counted.limit, &trips) || p->counted.first < 0) return;
@@ -389,7 +383,7 @@ static bool visit(Peel *p, int32_t header) {
     int64_t rounds = 0, trips;
     p->decided.len = 0;
     p->loop = opt_loop_of_header(&p->cfg, header);
-    if (p->loop < 0 || p->func->blocks.items[header].cold || !is_innermost(&p->cfg, p->loop))
+    if (p->loop < 0 || p->func->blocks.items[header].cold || !opt_is_innermost(&p->cfg, p->loop))
         return false;
     if (!opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted) || p->counted.first) return false;
     if (opt_const_int(p->func, p->counted.limit, &trips) && trips <= SHORT) return false;

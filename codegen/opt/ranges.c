@@ -221,13 +221,6 @@ static void visit_loops(Ranges *r) {
 
 /* -- tests of loops ---------------------------------------------------------------------------- */
 
-/* Is it a block of a loop that has none inside? */
-static bool is_innermost(const Ranges *r, int32_t loop) {
-    for (int32_t l = 0; l < r->cfg.loops.len; l++)
-        if (r->cfg.loops.items[l].parent == loop) return false;
-    return loop >= 0;
-}
-
 static bool same_indices(const Func *func, Ref load, Ref store) {
     for (int32_t k = 1; k < ir_inst(func, load)->nargs; k++)
         if (ir_arg(func, load, k) != ir_arg(func, store, k)) return false;
@@ -262,7 +255,7 @@ static void bare_tests(Ranges *r, const Ref *spans, Ref end) {
         r->ref = ref;
         with_cfg(r);
         int32_t loop = r->cfg.loop_of[ir_inst(r->func, ref)->block];
-        if (is_innermost(r, loop) && carries_in_rows(r, loop) &&
+        if (loop >= 0 && opt_is_innermost(&r->cfg, loop) && carries_in_rows(r, loop) &&
             at_least(r, ir_arg(r->func, ref, 0), 0))
             ir_args(r->func, ref)[1] = span;
     }

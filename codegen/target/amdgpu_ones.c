@@ -23,18 +23,6 @@ typedef struct Splitting {
     int depth;
 } Splitting;
 
-/* Does LLVM do the bits of the value in two halves? */
-static bool is_bits(Value v) {
-    switch (LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : LLVMRet) {
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMSelect:
-    case LLVMFreeze: return true;
-    default: return false;
-    }
-}
-
 static Halves cut(Cg *cg, Value v) {
     if (!LLVMIsAConstant(v)) cg_at_uses(cg, v);
     Value high = LLVMBuildLShr(cg->b, v, LLVMConstInt(cg->i64, 32, false), "");
@@ -95,7 +83,7 @@ static Halves split(Splitting *s, Value inst) {
 static bool is_of_bits(Value phi) {
     if (!LLVMIsAPHINode(phi)) return false;
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
-        if (is_bits(LLVMGetIncomingValue(phi, k))) return true;
+        if (cg_is_bits(LLVMGetIncomingValue(phi, k))) return true;
     return false;
 }
 
@@ -121,7 +109,7 @@ static Halves halves_of(Splitting *s, Value v) {
     if (before) return *(Halves *)before->ptr;
     Halves halves;
     bool deep = ++s->depth >= DEEPEST;
-    if (!deep && is_bits(v))
+    if (!deep && cg_is_bits(v))
         halves = split(s, v);
     else if (!deep && is_of_bits(v))
         halves = split_phi(s, v);

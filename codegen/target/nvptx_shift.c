@@ -6,22 +6,11 @@
 
 #include <stdio.h>
 
-/* May it be an `and` to selection? */
-static bool is_bits(Value v) {
-    switch (LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : LLVMRet) {
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMSelect:
-    case LLVMFreeze: return true;
-    default: return false;
-    }
-}
-
+/* Each kind of bits may be an `and` to selection. */
 static void keep_sign(Cg *cg, Value shift) {
     LType type = LLVMTypeOf(shift);
     Value x = LLVMGetOperand(shift, 0), by = LLVMGetOperand(shift, 1);
-    if ((type != cg->i32 && type != cg->i64) || !LLVMIsAConstantInt(by) || !is_bits(x)) return;
+    if ((type != cg->i32 && type != cg->i64) || !LLVMIsAConstantInt(by) || !cg_is_bits(x)) return;
     char text[40];
     int n = snprintf(text, sizeof text, "shr.s%u $0, $1, %u;", LLVMGetIntTypeWidth(type),
                      (unsigned)LLVMConstIntGetZExtValue(by));

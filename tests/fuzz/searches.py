@@ -1,5 +1,6 @@
 """Random loops whose variables keep what they were given, as indices (codegen/opt/inductive.c: by_choice, bounds_interval.c: of_chosen), against CPython:
 `best = 0; for i in range(1, n): if a[i] < a[best]: best = i`. Arrays lie between guard pages, whose access kills the process."""
+import functools
 import random
 from dataclasses import dataclass
 
@@ -82,13 +83,9 @@ def program(seed):
     return Text(Searches(seed).source())
 
 
-REGIONS = []
-
-
+@functools.cache
 def regions():
-    if not REGIONS:
-        REGIONS.extend(Region(1) for _ in range(6))
-    return REGIONS
+    return [Region(1) for _ in range(6)]
 
 
 def outcome(function, arguments):

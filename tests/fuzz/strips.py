@@ -2,6 +2,7 @@
 infinities and floats beyond int64 among the elements, and with stores that may change what follows, against CPython. Exceptions come in the round in which
 CPython raises them: all that was stored is compared. Ints of floats saturate, and what is stored wraps, as in compiled code."""
 import builtins
+import functools
 import math
 import random
 import types
@@ -120,13 +121,9 @@ def program(seed):
     return Text(Loops(seed).source())
 
 
-REGIONS = []
-
-
+@functools.cache
 def regions():
-    if not REGIONS:
-        REGIONS.extend(Region(6) for _ in range(8))
-    return REGIONS
+    return [Region(6) for _ in range(8)]
 
 
 def arguments(numbers):

@@ -1,5 +1,6 @@
 """Random nests over tables (codegen/opt: meet.c, ranges.c, bounds_rounds.c, by_rounds in inductive.c), against CPython, with arrays between guard pages: ways that
 store into the same element, or nearly; rows that are carried on; what loops of constant length count, as index and divisor."""
+import functools
 import random
 
 import numpy as np
@@ -89,13 +90,9 @@ def program(seed):
     return Text(Tables(seed).source())
 
 
-REGIONS = []
-
-
+@functools.cache
 def regions():
-    if not REGIONS:
-        REGIONS.extend(Region(1) for _ in range(4))
-    return REGIONS
+    return [Region(1) for _ in range(4)]
 
 
 def outcome(function, arguments):
