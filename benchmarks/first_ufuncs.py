@@ -1,7 +1,7 @@
 """The first call of a ufunc with one eager signature beside Numba's: first_ufuncs.py --numba PYTHON [--rounds 5]
 
 Processor time of all threads from the decoration to the result of the first call, in a process of its own each time, which has compiled another ufunc
-before; the two libraries take turns, the least counts. QUERN_BUILD names a build folder; without it the installed package is measured."""
+before; the two libraries take turns, the least counts. NumPy's BLAS has one thread: others of it, which wait for work in a loop, count as well. QUERN_BUILD names a build folder; without it the installed package is measured."""
 import argparse
 import math
 import os
@@ -52,7 +52,8 @@ def main():
         least = {"quern": math.inf, "numba": math.inf}
         for _ in range(options.rounds):
             for library, python in (("quern", sys.executable), ("numba", options.numba)):
-                said = subprocess.run([python, __file__, "--one", library, body], capture_output=True, text=True, check=True).stdout
+                said = subprocess.run([python, __file__, "--one", library, body], capture_output=True, text=True, check=True,
+                                      env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}).stdout
                 least[library] = min(least[library], float(said))
         ratio = least["quern"] / least["numba"]
         product *= ratio

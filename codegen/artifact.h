@@ -262,7 +262,8 @@ typedef struct CodeOwner {
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
 enum { GENERATOR_BYTES = 32 };
 /* A ufunc loop: n elements, pointers and byte steps for inputs then outputs. Of a generalised ufunc: behind the steps stand
- * for each array its shape and its strides, which are those of all elements, in units of the alignment of an element. */
+ * for each array its shape and its strides, which are those of all elements, in units of the alignment of an element. Not of
+ * those: without steps the elements of each operand stand side by side, and what is written for one is read for no other. */
 typedef int (*UfuncEntry)(CallContext *ctx, char **args, int64_t n, const int64_t *steps);
 
 /* A kernel on the cpu device runs blocks [first, last) of a launch, in order of their linear number

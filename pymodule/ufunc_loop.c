@@ -38,25 +38,33 @@ typedef struct Work {
     _Atomic int flags;    /* FE_*: those of a worker's thread are not seen by NumPy */
 } Work;
 
-/* Compiled is a vector loop for elements that stand side by side, and one for any steps. A number beside such arrays is repeated in
- * memory, for a piece of the arrays at a time. */
+/* Compiled is a vector loop for elements that stand side by side, and one for any steps, in order. A number beside such arrays is
+ * repeated in memory, for a piece of the arrays at a time. */
 enum { REPEATED_BYTES = 8192, REPEATED_MOST = 2, REPEATED_FROM = 32 };
 
-/* Bit k: operand k is a number, and the elements of all others stand side by side. A result that may be the number itself is not
- * repeated. */
-static uint32_t numbers_among(const Work *w, char **args, int64_t n) {
+/* Is an operand of so many bytes apart from the results? */
+static bool is_apart(const char *operand, int64_t bytes, const char *results, int64_t written) {
+    return operand + bytes <= results || operand >= results + written;
+}
+
+/* May the vector loop run: do elements stand side by side, but for numbers (bit k of *numbers: operand k is one), and is what is
+ * written for one read for no other? An operand may be the result itself; accumulations read the one before. */
+static bool is_dense(const Work *w, char **args, int64_t n, uint32_t *numbers) {
     const UfuncLoop *loop = w->loop;
     int nin = loop->owner->nin, found = 0;
-    uint32_t numbers = 0;
-    if (n < REPEATED_FROM || loop->owner->generalized || w->steps[nin] != loop->size[nin]) return 0;
+    int64_t size = loop->size[nin];
+    *numbers = 0;
+    if (loop->owner->generalized || w->steps[nin] != size) return false;
     for (int k = 0; k < nin; k++) {
-        if (w->steps[k] == loop->size[k]) continue;
-        bool apart =
-            args[k] + loop->size[k] <= args[nin] || args[k] >= args[nin] + n * w->steps[nin];
-        if (w->steps[k] != 0 || !apart || found++ == REPEATED_MOST) return 0;
-        numbers |= UINT32_C(1) << k;
+        bool number = w->steps[k] != loop->size[k];
+        bool same = !number && args[k] == args[nin] && loop->size[k] == size;
+        int64_t bytes = number ? loop->size[k] : n * loop->size[k];
+        if (!same && !is_apart(args[k], bytes, args[nin], n * size)) return false;
+        if (!number) continue;
+        if (w->steps[k] != 0 || n < REPEATED_FROM || found++ == REPEATED_MOST) return false;
+        *numbers |= UINT32_C(1) << k;
     }
-    return numbers;
+    return true;
 }
 
 static void repeat(char *into, const char *value, int64_t size, int64_t bytes) {
@@ -70,22 +78,22 @@ __attribute__((noinline)) static int run_with_numbers(CallContext *ctx, const Wo
     const UfuncLoop *loop = w->loop;
     alignas(64) char room[REPEATED_MOST][REPEATED_BYTES];
     char *at[MAX_UFUNC_ARGS];
-    int64_t steps[MAX_UFUNC_ARGS], piece = INT64_MAX;
+    int64_t piece = INT64_MAX;
     int nargs = loop->owner->nargs, used = 0;
     for (int k = 0; k < nargs; k++)
         if (numbers >> k & 1) piece = QN_MIN(piece, REPEATED_BYTES / loop->size[k]);
     for (int k = 0; k < nargs; k++) {
         bool number = numbers >> k & 1;
-        steps[k] = loop->size[k];
+        int64_t size = loop->size[k];
         at[k] = number ? room[used++] : args[k];
-        if (number) repeat(at[k], args[k], steps[k], QN_MIN(n, piece) * steps[k]);
+        if (number) repeat(at[k], args[k], size, QN_MIN(n, piece) * size);
     }
     for (int64_t done = 0; done < n; done += piece) {
         int status =
-            ((UfuncEntry)loop->spec->artifact->entry)(ctx, at, QN_MIN(n - done, piece), steps);
+            ((UfuncEntry)loop->spec->artifact->entry)(ctx, at, QN_MIN(n - done, piece), NULL);
         if (status != CALL_OK) return status;
         for (int k = 0; k < nargs; k++)
-            if (!(numbers >> k & 1)) at[k] += piece * steps[k];
+            if (!(numbers >> k & 1)) at[k] += piece * loop->size[k];
     }
     return CALL_OK;
 }
@@ -96,11 +104,12 @@ static int run_strips(CallContext *ctx, const Work *w, char **args, int64_t n) {
     int nargs = w->loop->owner->nargs;
     UfuncEntry entry = (UfuncEntry)w->loop->spec->artifact->entry;
     memcpy(at, args, sizeof *at * (size_t)nargs);
-    uint32_t numbers = numbers_among(w, args, n);
+    uint32_t numbers;
+    const int64_t *steps = is_dense(w, args, n, &numbers) ? NULL : w->steps;
     for (int64_t done = 0; done < n; done += w->strip) {
         int64_t count = QN_MIN(n - done, w->strip);
-        int status = numbers ? run_with_numbers(ctx, w, at, count, numbers)
-                             : entry(ctx, at, count, w->steps);
+        int status = numbers && !steps ? run_with_numbers(ctx, w, at, count, numbers)
+                                       : entry(ctx, at, count, steps);
         if (status != CALL_OK) return status;
         if (n - done <= w->strip) break;
         if (ctx->poll(ctx)) return CALL_PENDING;

@@ -2,6 +2,7 @@
  *
  * Everything here lives for one compilation and is thrown away as a whole by cg_close. */
 #include "codegen/llvm/cg.h"
+#include <llvm-c/IRReader.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -459,6 +460,36 @@ void cg_accesses(Cg *cg, Value inst) {
     if (!cg->access) return;
     LLVMSetMetadata(inst, LLVMGetMDKindIDInContext(cg->context, "tbaa", 4),
                     LLVMMetadataAsValue(cg->context, cg->access));
+}
+
+LLVMModuleRef cg_parse(Cg *cg, const char *text) {
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "snippet");
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+    if (!LLVMParseIRInContext(cg->context, buffer, &module, &message)) /* takes the buffer */
+        return module;
+    cg_error(cg, "%s", message ? message : "a snippet cannot be read");
+    LLVMDisposeMessage(message);
+    return NULL;
+}
+
+/* LLVM's C interface makes no node that is distinct and empty, which a group has to be. */
+Value cg_access_group(Cg *cg) {
+    LLVMModuleRef module = cg_parse(cg, "!group = !{!0}\n!0 = distinct !{}\n");
+    if (!module) return NULL;
+    Value group;
+    LLVMGetNamedMetadataOperands(module, "group", &group);
+    LLVMDisposeModule(module); /* the node is the context's */
+    return group;
+}
+
+void cg_group_accesses(Cg *cg, Value group, Value from) {
+    unsigned kind = LLVMGetMDKindIDInContext(cg->context, "llvm.access.group", 17);
+    Value at =
+        from ? LLVMGetNextInstruction(from) : LLVMGetFirstInstruction(LLVMGetInsertBlock(cg->b));
+    for (; at && group; at = LLVMGetNextInstruction(at))
+        if (LLVMIsALoadInst(at) || LLVMIsAStoreInst(at)) LLVMSetMetadata(at, kind, group);
 }
 
 void cg_expect(Cg *cg, Value branch, CgExpected expected) {

@@ -291,6 +291,11 @@ Value cg_fast(Cg *cg, Value value);
 void cg_not_negative(Cg *cg, Value load); /* of an i64 */
 /* The load or store reaches what cg->access says. */
 void cg_accesses(Cg *cg, Value inst);
+/* A name for accesses of one loop, and the loads and stores of the block where code is built that come behind `from` (NULL: all) get it. */
+Value cg_access_group(Cg *cg);
+void cg_group_accesses(Cg *cg, Value group, Value from);
+/* A module of this context from text, which the caller disposes of or links; NULL: after a diagnostic. */
+LLVMModuleRef cg_parse(Cg *cg, const char *text);
 void cg_expect(Cg *cg, Value branch, CgExpected expected);
 void cg_unlikely(Cg *cg, Value branch); /* its first successor is the cold one */
 
@@ -401,6 +406,8 @@ void cg_recursion_poll(Cg *cg);
 /* What LLVM is not to do with the loop whose branch back this is: unroll, make vectors, distribute. */
 typedef struct LoopHints {
     bool rolled, scalar, whole, rest_rolled;
+    LLVMValueRef
+        parallel; /* cg_access_group: rounds neither read nor write what another one writes there; or NULL */
     int unroll; /* so many rounds side by side, the remainder in a loop; 0: as LLVM likes */
 } LoopHints;
 void cg_mark_loop(Cg *cg, LLVMValueRef branch, LoopHints hints);

@@ -224,11 +224,10 @@ static const Type *operand_type(const Func *func, int k) {
 }
 
 /* The leaves of the parameters of element i, and where the operands are. */
-static void operands_at(Cg *cg, const Loop1 *loop, Value i, const Value *steps, Value *at,
-                        Value *leaves) {
+static void operands_at(Cg *cg, const Loop1 *loop, Value i, Value *at, Value *leaves) {
     const Func *func = cg->sigs[0].ir;
     for (int k = 0, n = 0; k < loop->n; k++) {
-        Value offset = LLVMBuildNSWMul(cg->b, i, steps[k], "");
+        Value offset = LLVMBuildNSWMul(cg->b, i, loop->step[k], "");
         at[k] = LLVMBuildInBoundsGEP2(cg->b, cg->i8, loop->base[k], &offset, 1, "");
         if (k == func->nparams) break;
         const Type *type = func->param_types[k];
@@ -250,9 +249,9 @@ static int32_t count_leaves(Cg *cg, const Func *func) {
     return n;
 }
 
-/* One loop over all elements; `steps` may be constants, which makes it a vector loop, whose last elements are not worth more code:
+/* One loop over all elements, which ends the function. A dense one becomes a vector loop, whose last elements are not worth more code;
  * of others LLVM would gather elements. */
-static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
+static void ufunc_loop(Cg *cg, const Loop1 *loop, bool dense) {
     const CgSig *sig = &cg->sigs[0];
     BB before = LLVMGetInsertBlock(cg->b);
     BB head = cg_block(cg, "head"), body = cg_block(cg, "body"), done = cg_block(cg, "done");
@@ -261,35 +260,34 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     Value i = LLVMBuildPhi(cg->b, cg->i64, "i");
     LLVMBuildCondBr(cg->b, LLVMBuildICmp(cg->b, LLVMIntSLT, i, loop->count, ""), body, done);
     cg_at(cg, body);
-    Value at[UFUNC_MAX], results[2];
+    Value at[UFUNC_MAX], results[2], group = dense ? cg_access_group(cg) : NULL;
     Value *leaves = arena_array(cg->arena, Value, count_leaves(cg, sig->ir) + 1);
-    operands_at(cg, loop, i, steps, at, leaves);
+    operands_at(cg, loop, i, at, leaves);
+    cg_group_accesses(cg, group, NULL);
     return_failure(cg, cg_call_sig(cg, sig, loop->ctx, NULL, leaves, results));
+    Value next = LLVMBuildNSWAdd(cg->b, i, cg_int(cg->i64, 1), "");
     if (loop->n > sig->ir->nparams)
         cg_store_value(cg, sig->ir->result, at[sig->ir->nparams], results);
-    Value next = LLVMBuildNSWAdd(cg->b, i, cg_int(cg->i64, 1), "");
+    cg_group_accesses(cg, group, next);
     BB latch = LLVMGetInsertBlock(cg->b);
     Value back = LLVMBuildBr(cg->b, head);
-    bool any = steps == loop->step;
-    cg_mark_loop(cg, back, (LoopHints){.rolled = any, .scalar = any, .rest_rolled = !any});
+    cg_mark_loop(
+        cg, back,
+        (LoopHints){.rolled = !dense, .scalar = !dense, .rest_rolled = dense, .parallel = group});
     LLVMAddIncoming(i, (Value[]){cg_int(cg->i64, 0), next}, (BB[]){before, latch}, 2);
     cg_at(cg, done);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
 }
 
-/* A copy of the loop for steps that are the item sizes; what follows is for others. Numbers beside arrays (step 0) are repeated
- * in memory by whoever calls. */
-static void dense_loop(Cg *cg, const Loop1 *loop) {
-    Value steps[UFUNC_MAX], fits = cg_bool(cg, true);
-    for (int k = 0; k < loop->n; k++) {
-        steps[k] = cg_int(cg->i64, type_size(operand_type(cg->sigs[0].ir, k)));
-        Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->step[k], steps[k], "");
-        fits = LLVMBuildAnd(cg->b, fits, same, "");
-    }
+/* The loop for operands whose elements stand side by side, where there are no steps; what follows is for others. */
+static void dense_loop(Cg *cg, const Loop1 *loop, Value table) {
+    Loop1 own = *loop;
+    for (int k = 0; k < loop->n; k++)
+        own.step[k] = cg_int(cg->i64, type_size(operand_type(cg->sigs[0].ir, k)));
     BB dense = cg_block(cg, "dense"), other = cg_block(cg, "other");
-    LLVMBuildCondBr(cg->b, fits, dense, other);
+    LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, table, ""), dense, other);
     cg_at(cg, dense);
-    ufunc_loop(cg, loop, steps);
+    ufunc_loop(cg, &own, true);
     cg_at(cg, other);
 }
 
@@ -340,12 +338,12 @@ void cg_entry_ufunc(Cg *cg) {
     Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 4, false));
     loop.ctx = LLVMGetParam(fn, 0);
     loop.count = LLVMGetParam(fn, 2);
-    for (int k = 0; k < loop.n; k++) {
+    Value table = LLVMGetParam(fn, 3);
+    for (int k = 0; k < loop.n; k++)
         loop.base[k] = pointer_at(cg, LLVMGetParam(fn, 1), k);
-        Value from = at_offset(cg, LLVMGetParam(fn, 3), 8 * k);
-        loop.step[k] = LLVMBuildLoad2(cg->b, cg->i64, from, "");
-    }
-    load_core(cg, &loop, LLVMGetParam(fn, 3));
-    if (!core) dense_loop(cg, &loop);
-    ufunc_loop(cg, &loop, loop.step);
+    if (!core) dense_loop(cg, &loop, table);
+    for (int k = 0; k < loop.n; k++)
+        loop.step[k] = LLVMBuildLoad2(cg->b, cg->i64, at_offset(cg, table, 8 * k), "");
+    load_core(cg, &loop, table);
+    ufunc_loop(cg, &loop, false);
 }

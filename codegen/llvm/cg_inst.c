@@ -374,12 +374,15 @@ static size_t unroll_hints(Cg *cg, int count, LLVMMetadataRef *parts) {
 
 /* A loop's metadata names itself first, so that no two loops share it. */
 void cg_mark_loop(Cg *cg, Value branch, LoopHints hints) {
-    LLVMMetadataRef parts[7];
+    LLVMMetadataRef parts[8];
     size_t n = 1;
     if (hints.rolled) parts[n++] = loop_hint(cg, "llvm.loop.unroll.disable");
     if (hints.scalar) parts[n++] = loop_hint(cg, "llvm.loop.vectorize.enable");
     if (hints.whole) parts[n++] = loop_hint(cg, "llvm.loop.distribute.enable");
     if (hints.rest_rolled) parts[n++] = rest_hint(cg, "llvm.loop.unroll.disable");
+    if (hints.parallel)
+        parts[n++] =
+            text_node(cg, "llvm.loop.parallel_accesses", LLVMValueAsMetadata(hints.parallel));
     if (hints.unroll) n += unroll_hints(cg, hints.unroll, parts + n);
     if (n == 1) return;
     LLVMMetadataRef self = parts[0] = LLVMTemporaryMDNode(cg->context, NULL, 0);

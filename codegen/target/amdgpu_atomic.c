@@ -4,7 +4,6 @@
  * ("workgroup"): the system's scope costs cache flushes, and compare-and-swap loops where the chip has an instruction.
  * So each such operation is a small function, parsed from text, that is inlined always. */
 #include "codegen/target/amdgpu.h"
-#include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <stdio.h>
 
@@ -12,15 +11,8 @@
 static Value snippet(Cg *cg, const char *name, const char *text) {
     Value known = LLVMGetNamedFunction(cg->mod, name);
     if (known) return known;
-    LLVMMemoryBufferRef buffer =
-        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "snippet");
-    LLVMModuleRef module = NULL;
-    char *message = NULL;
-    if (LLVMParseIRInContext(cg->context, buffer, &module, &message)) { /* takes the buffer */
-        cg_error(cg, "%s", message ? message : "a snippet cannot be read");
-        LLVMDisposeMessage(message);
-        return NULL;
-    }
+    LLVMModuleRef module = cg_parse(cg, text);
+    if (!module) return NULL;
     LLVMSetTarget(module, LLVMGetTarget(cg->mod));
     LLVMSetModuleDataLayout(module, cg->layout);
     if (LLVMLinkModules2(cg->mod, module)) {

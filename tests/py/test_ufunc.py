@@ -397,6 +397,28 @@ def test_UFN_04_results_over_the_number(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_UFN_04_results_over_operands(kind):
+    """The vector loop is for operands that are the result or lie apart from it; others, of which NumPy makes copies, and the element
+    before, which accumulations read, go in order."""
+    f = make_sum(kind)
+    for n in (1, 7, 40, 1000, 70_000):
+        for shift in (0, 1, 3, 8, 33):
+            room, other = np.arange(1.0, 2 * n + shift + 1), np.arange(n) % 7.0
+            for at in (slice(shift, n + shift), slice(n, 2 * n)):
+                for x, y in ((room[:n], other), (other, room[:n]), (room[:n], room[at]), (room[:n], 2.5)):
+                    want = x + y
+                    memory = room.copy()
+                    assert (f(x, y, out=room[at]) == want).all()
+                    room[:] = memory
+        narrow = np.arange(2 * n).astype("f4")  # elements of other sizes in the same memory
+        want = narrow[:n] + 1.0
+        assert (f(narrow[:n], 1.0, out=narrow.view("f8")) == want).all()
+        one = np.ones(n)
+        f.accumulate(one, out=one)
+        assert (one == np.arange(1, n + 1)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", "i8 f4 f8".split())
 @pytest.mark.parametrize("n", [1, 5, 8193, 100_000])
 def test_UFN_01_reductions_agree_with_numpy(kind, dtype, n):

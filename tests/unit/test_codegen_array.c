@@ -422,9 +422,9 @@ static void test_ufunc_loops(void) {
     CHECK(artifact != NULL);
     UfuncEntry loop;
     memcpy(&loop, &artifact->entry, sizeof loop);
-    static const int64_t steps[][3] = {{4, 4, 4},  {0, 4, 4},  {4, 0, 4},
+    static const int64_t steps[][3] = {{4, 4, 4},  {4, 4, 4},  {0, 4, 4}, {4, 0, 4},
                                        {8, 4, 12}, {-4, 4, 4}, {4, 4, 8}};
-    for (int s = 0; s < countof(steps); s++) {
+    for (int s = 0; s < countof(steps); s++) { /* the first one is said by having none */
         float a[300], out[300];
         int32_t b[300];
         int64_t n = 99;
@@ -433,7 +433,7 @@ static void test_ufunc_loops(void) {
         char *start = (char *)(a + (steps[s][0] < 0 ? 99 : 0));
         char *args[] = {start, (char *)b, (char *)out};
         CallContext ctx = {0};
-        CHECK_INT(loop(&ctx, args, n, steps[s]), CALL_OK);
+        CHECK_INT(loop(&ctx, args, n, s == 0 ? NULL : steps[s]), CALL_OK);
         for (int k = 0; k < n; k++) {
             float x;
             int32_t y;
@@ -445,6 +445,31 @@ static void test_ufunc_loops(void) {
         }
         CHECK(out[steps[s][2] / 4 * (n - 1) + 1] == -1); /* nothing behind the end */
     }
+    artifact_release(artifact);
+}
+
+/* In place, without steps; and with steps each element is computed behind the one before, which it may read. */
+static void test_ufunc_memory(void) {
+    static const char text[] = "func @f(a: f64, b: f64) -> f64 typed {\nb0:\n  %1: f64 = param 0\n"
+                               "  %2: f64 = param 1\n  %3: f64 = add %1, %2\n  return %3\n}\n";
+    CompileOptions options = {.opt_level = 3, .entry = ENTRY_UFUNC};
+    Artifact *artifact = cg_compile(text, &options);
+    CHECK(artifact != NULL);
+    UfuncEntry loop;
+    memcpy(&loop, &artifact->entry, sizeof loop);
+    enum { N = 1001 };
+    static double a[N], sums[N];
+    static const int64_t steps[] = {8, 8, 8};
+    CallContext ctx = {0};
+    for (int k = 0; k < N; k++)
+        a[k] = k, sums[k] = 1;
+    CHECK_INT(loop(&ctx, (char *[]){(char *)a, (char *)a, (char *)a}, N, NULL), CALL_OK);
+    for (int k = 0; k < N; k++)
+        CHECK(a[k] == 2.0 * k);
+    char *before[] = {(char *)sums, (char *)(a + 1), (char *)(sums + 1)};
+    CHECK_INT(loop(&ctx, before, N - 1, steps), CALL_OK);
+    for (int k = 0; k < N; k++)
+        CHECK(sums[k] == 1 + (double)k * (k + 1));
     artifact_release(artifact);
 }
 
@@ -704,6 +729,7 @@ int main(void) {
     RUN(test_frozen);
     RUN(test_atomics);
     RUN(test_ufunc_loops);
+    RUN(test_ufunc_memory);
     RUN(test_ufunc_error);
     RUN(test_FLT_17_vector_mathematics);
     RUN(test_kernel_loops);
