@@ -143,5 +143,7 @@ bool amdgpu_split_unions(Cg *cg) {
     if (!cg_optimise_with(cg, "function(sccp,instcombine<no-verify-fixpoint>,"
                               "separate-const-offset-from-gep)"))
         return false;
-    return !split_unions(cg) || cg_optimise_with(cg, "function(instsimplify)");
+    /* A function that only calls which are gone now used is no function of a kernel: LLVM makes no code for it, and crashes on it. */
+    return cg_optimise_with(cg,
+                            split_unions(cg) ? "function(instsimplify),globaldce" : "globaldce");
 }

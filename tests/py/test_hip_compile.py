@@ -371,6 +371,18 @@ def test_JIT_13_what_only_dead_code_calls_is_left_out(arch, opt):
     assert len(text) and "__ocml" not in text.asm
 
 
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("opt", [0, 1, 3])
+def test_JIT_13_what_a_store_that_is_written_over_called_is_left_out(arch, opt):
+    """The last passes find that the store is dead, and so is the call: the backend crashed on a function of ocml that was left without one."""
+    def written_over(x, y, n):
+        x[1] = y[0] // (n | 1)
+        x[1] = 0
+
+    text = hip.compile(written_over, "void(float64[::1], uint64[::1], uint32)", arch=arch, opt=opt)
+    assert len(text) and "__ocml" not in text.asm
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "float32", "float64"])
 def test_small_local_arrays_stay_in_registers(chip, kind):
