@@ -8,6 +8,7 @@
 #include "codegen/target/libdevice.h"
 #include "codegen/target/nvptx_convert.h"
 #include "codegen/target/nvptx_exits.h"
+#include "codegen/target/nvptx_extremes.h"
 #include "codegen/target/nvptx_layout.h"
 #include "codegen/target/nvptx_short.h"
 #include "codegen/target/nvptx_shift.h"
@@ -19,11 +20,21 @@
 
 enum { SPACE_PTX_GLOBAL = 1, SPACE_PTX_SHARED = 3, SPACE_PTX_CONST = 4, SPACE_PTX_LOCAL = 5 };
 
+static const char *chip_of(const Cg *cg) {
+    return cg->options->arch ? cg->options->arch : "sm_75";
+}
+
+/* The number of its architecture. */
+static int chip_number(const Cg *cg) {
+    const char *arch = chip_of(cg);
+    return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
+}
+
 static TgMachine machine(Cg *cg) {
-    const char *arch = cg->options->arch ? cg->options->arch : "sm_75";
+    const char *arch = chip_of(cg);
     char *message = NULL;
     LLVMTargetRef target;
-    if (strncmp(arch, "sm_", 3) == 0 && atoi(arch + 3) > 90) arch = "sm_90";
+    if (chip_number(cg) > 90) arch = "sm_90";
     if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &message)) {
         cg_error(cg, "%s", message);
         LLVMDisposeMessage(message);
@@ -244,7 +255,10 @@ static bool emit(Cg *cg, Artifact *artifact) {
         return false;
     if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
     libdevice_finish(cg);
-    if (cg->options->opt_level >= 1) nvptx_convert(cg);
+    if (cg->options->opt_level >= 1) {
+        nvptx_convert(cg);
+        nvptx_extremes(cg, chip_number(cg) >= 80);
+    }
     if (cg->options->opt_level >= 2) {
         nvptx_widen_short_ints(cg);
         gpu_walk_addresses(cg, WALKED);
