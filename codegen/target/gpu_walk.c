@@ -458,13 +458,27 @@ static void walk_loop(Walk *w) {
 
 static bool is_short(const Walk *w) {
     int32_t n = 0;
-    for (int32_t b = 0; b < w->loops.nblocks && w->most; b++) {
+    for (int32_t b = 0; b < w->loops.nblocks; b++) {
         if (!bits_get(&w->loop->body, b)) continue;
         for (Value i = LLVMGetFirstInstruction(w->loops.blocks[b]); i;
              i = LLVMGetNextInstruction(i))
             n++;
     }
     return n <= w->most;
+}
+
+/* ptxas unrolls a loop that is left by one way. In others a pointer for each array takes more than an address made of the counter. */
+static bool is_left_once(const Walk *w) {
+    int32_t n = 0;
+    for (int32_t b = 0; b < w->loops.nblocks; b++) {
+        if (!bits_get(&w->loop->body, b)) continue;
+        Value end = LLVMGetBasicBlockTerminator(w->loops.blocks[b]);
+        for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
+            BB to = LLVMGetSuccessor(end, k);
+            n += !loops_has(&w->loops, w->loop, LLVMGetBasicBlockTerminator(to));
+        }
+    }
+    return n <= 1;
 }
 
 void gpu_walk_addresses(Cg *cg, int32_t most) {
@@ -474,7 +488,7 @@ void gpu_walk_addresses(Cg *cg, int32_t most) {
         loops_find(&w.loops, cg->arena, fn);
         for (int32_t l = 0; l < w.loops.found.len; l++) {
             w.loop = &w.loops.found.items[l];
-            if (w.loop->plain && is_short(&w)) walk_loop(&w);
+            if (w.loop->plain && (!most || (is_short(&w) && is_left_once(&w)))) walk_loop(&w);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "codegen/target/nvptx_exits.h"
 #include "codegen/target/nvptx_extremes.h"
 #include "codegen/target/nvptx_layout.h"
+#include "codegen/target/nvptx_rotate.h"
 #include "codegen/target/nvptx_short.h"
 #include "codegen/target/nvptx_shift.h"
 #include "codegen/target/nvptx_sink.h"
@@ -265,6 +266,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         nvptx_sink(cg);
         nvptx_simplify_addresses(cg);
         nvptx_keep_counters(cg);
+        nvptx_rotate(cg);
         nvptx_lay_out(cg);
     }
     if (cg->failed) return false;
