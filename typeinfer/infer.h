@@ -644,8 +644,8 @@ Val v_dtype(Infer *in, const Type *element);
 bool type_is_of(const Type *type, ClassId cls);
 bool type_is_list(const Type *type);
 /* A new one at the instruction `site`, of these items; a dict: of key, value, key, value ... */
-/* A container that was made here gets the type of the field that it is put into. */
-bool container_becomes(Infer *in, const Type *type, Ref src);
+/* A container that was made here gets the type of the field that it is put into; false: it has what it can get of it. */
+bool container_becomes(Infer *in, const Type *type, const Val *made);
 /* -- infer_instance.c: instances of classes of the user's; *found false: there is no such thing -- */
 bool v_new_struct(Infer *in, Val type, Val *out); /* structref.new(type) */
 bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *out);

@@ -165,22 +165,6 @@ static const Type *web_type(Infer *in, ClassId cls, const WebFacts *w, const Typ
     return w->like ? type_variant_like(in, type, w->like) : type;
 }
 
-/* What is shared holds only what is: containers in it, too, whatever they are called. */
-static const Type *shared_form(Infer *in, const Type *type) {
-    const Type *parts[MOST_PARAMS];
-    if (type_is_exception(type)) return bool_type(in->types); /* it ends with the call: refused */
-    if (type->kind == TY_CLASS && type->nparams) {
-        for (int32_t p = 0; p < type->nparams; p++)
-            parts[p] = shared_form(in, type->params[p]);
-        return container_type(in, (ClassId)type->bits, true, parts);
-    }
-    if (type->kind != TY_TUPLE || !type->counted) return type;
-    const Type **items = arena_array(in->arena, const Type *, type->nitems);
-    for (int32_t i = 0; i < type->nitems; i++)
-        items[i] = shared_form(in, type->items[i]);
-    return type_tuple_like(in->types, type, items);
-}
-
 /* The parameter that stands for what is stored under a place: the elements of a list, the values of a dict. */
 static int32_t stored_param(const Type *container) {
     return container->nparams - 1;
@@ -559,9 +543,13 @@ bool container_added(Infer *in, Val a, Val b, Val *out) {
     return *out = val_of(fact_of(both)), true;
 }
 
-bool container_becomes(Infer *in, const Type *type, Ref src) {
-    Ref web = web_with_site(in, src);
-    return web && type->kind == TY_CLASS && type->nparams && container_learns(in, type, src);
+bool container_becomes(Infer *in, const Type *type, const Val *made) {
+    Ref web = web_with_site(in, made->src);
+    if (!web || type->kind != TY_CLASS || !type->nparams ||
+        !type_is_of(made->f.type, (ClassId)type->bits) || !container_learns(in, type, made->src))
+        return false;
+    const WebFacts *w = &in->containers->facts[web];
+    return web_type(in, (ClassId)type->bits, w, w->params) != made->f.type;
 }
 
 /* Python has none of it that it could share. */
@@ -602,7 +590,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
         params[p] = kept_type(in, params[p]);
         if (type->shared && holds_unshared(params[p]))
             return not_an_element(in, type, p, params[p]);
-        if (type->shared) params[p] = shared_form(in, params[p]);
+        if (type->shared) params[p] = type_shared_form(in->types, params[p]);
         if (type->shared && type_is_of(params[p], CLS_bytearray)) /* Python has it by copies */
             return not_an_element(in, type, p, params[p]);
         bool absent = params[p]->kind == TY_none && !hashes(type, p);

@@ -116,7 +116,7 @@ static bool as_shared(Infer *in, const Type *type, Val *value) {
 
 static bool store_field(Infer *in, Val self, int32_t field, Val value) {
     const Type *cls = self.f.type, *type = cls->declared[field];
-    if (!in->emit && container_becomes(in, type, value.src)) return true;
+    if (!in->emit && container_becomes(in, type, &value)) return true;
     if (!can_convert(value.f.type, type) && !as_shared(in, type, &value)) return false;
     if (!can_convert(value.f.type, type)) {
         if (value.f.type->open) return in->stop = STOP_UNKNOWN, false;

@@ -262,11 +262,18 @@ static bool is_scalar_class(const Type *type, Str cls) {
     return str_is(cls, "numpy.complexfloating") && number && type_is_complex(type);
 }
 
+/* Python's own int, which an int64 stands for; the scalars of NumPy are none. */
+static bool is_python_int(const Type *type) {
+    return type->kind == TY_bool || type->kind == TY_i64 ||
+           (type_is_int(type) && type_is_weak(type));
+}
+
 /* `plain`: typed.List is no list, as to users; in quern/library it is one. */
 static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
     bool shared = type->kind == TY_CLASS && type->shared;
     if (cls->kind == BIND_LIBRARY) {
-        if (str_is(cls->name, "builtins.int")) return type_is_int(type) || type->kind == TY_bool;
+        if (str_is(cls->name, "builtins.int"))
+            return plain ? is_python_int(type) : type_is_int(type) || type->kind == TY_bool;
         if (str_is(cls->name, "builtins.float"))
             return type_is_float(type) && type_bits(type) == 64;
         if (str_is(cls->name, "builtins.complex")) return type_is_complex(type);

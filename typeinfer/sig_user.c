@@ -299,7 +299,7 @@ static const Type *shared_class(Reader *r, ClassId id) {
     for (int32_t i = 0; i < type_class_nparams(id); i++)
         if ((i && !expect(r, ',')) || !(params[i] = type(r))) return NULL;
     if (!expect(r, ']')) return NULL;
-    return type_shared(r->types, type_class_of(r->types, id, params));
+    return type_shared_form(r->types, type_class_of(r->types, id, params));
 }
 
 /* List(int64), List(int64, True), Set(int64): of the interpreter or of compiled code, which is the same here (whether it is reflected,

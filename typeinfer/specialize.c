@@ -495,6 +495,14 @@ static int32_t typed_span(Infer *in, Ref ref) {
     return span ? ir_span_add(in->emit->out, in->f->spans.items[span]) : 0;
 }
 
+/* An error that inference has not seen must not become code that is never reached. */
+static void tell_late(Infer *in, Ref ref) {
+    Val out = {0};
+    in->report = true;
+    if (!infer_visit(in, ref, &out) && !in->inst->diags.failed) ti_fail(in, ref, E0211, "");
+    in->report = false;
+}
+
 /* false: the block ends here. */
 static bool specialize_inst(Infer *in, Ref ref) {
     Emit *e = in->emit;
@@ -505,6 +513,7 @@ static bool specialize_inst(Infer *in, Ref ref) {
     e->span = typed_span(in, ref);
     e->error = inst->error == NO_BLOCK ? NO_BLOCK : e->first[inst->error];
     bool ok = infer_visit(in, ref, &out);
+    if (!ok && in->stop == STOP_ERROR) tell_late(in, ref);
     e->error = NO_BLOCK;
     if (!ok) return false;
     if (ir_op_info[inst->op].result == RES_VOID) return true;

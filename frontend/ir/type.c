@@ -574,6 +574,19 @@ const Type *type_shared(TypeTable *t, const Type *cls) {
     return intern(t, &key);
 }
 
+const Type *type_shared_form(TypeTable *t, const Type *type) {
+    bool container = type->kind == TY_CLASS && type->nparams;
+    if (container && type->bits == CLS_exception && type->params[0]->kind != TY_bool)
+        return type_scalar(t, TY_bool); /* it ends with the call: refused */
+    if (!container && (type->kind != TY_TUPLE || !type->counted)) return type;
+    int32_t n = container ? type->nparams : type->nitems;
+    const Type **parts = arena_array(t->arena, const Type *, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        parts[i] = type_shared_form(t, (container ? type->params : type->items)[i]);
+    if (!container) return type_tuple_like(t, type, parts);
+    return type_shared(t, type_class_of(t, (ClassId)type->bits, parts));
+}
+
 static const struct VariantRow {
     const char *name, *path;
     ClassId cls;

@@ -222,6 +222,8 @@ const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params);
 /* Of the class that `like` is of, and shared if that is. */
 const Type *type_class_like(TypeTable *t, const Type *like, const Type *const *params);
 const Type *type_shared(TypeTable *t, const Type *cls);
+/* What is shared holds only what is: containers in it, too, whatever they are called. */
+const Type *type_shared_form(TypeTable *t, const Type *type);
 /* The same class as another one of Python's; VARIANT_none: as itself. `function` of MAKER_function alone, else NULL. */
 const Type *type_variant(TypeTable *t, const Type *cls, Variant variant, ValueMaker maker,
                          const Type *function);
