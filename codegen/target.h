@@ -25,6 +25,11 @@ typedef enum GridValue {
 
 enum { MAX_BLOCK_THREADS = 1024 }; /* of every GPU there is */
 
+/* Assembly that moves a register: its text, the constraints of result and operand, and those of what is a constant. */
+typedef struct MoveText {
+    const char *text, *constraints, *constant;
+} MoveText;
+
 typedef struct Target {
     TargetKind kind;
     const char *name; /* "nvptx" */
@@ -41,6 +46,7 @@ typedef struct Target {
         passes; /* LLVM's of levels 2 and 3, %s where those for pairs stand; NULL: its default ones (emit.c) */
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */
     const char *atomic_inc, *atomic_dec;
+    MoveText move[2];       /* of 32 and of 64 bits */
     const char *lib_prefix; /* of math functions: "", "__nv_" or "__ocml_" */
     const char *print; /* i32 f(format, operands side by side in 8 bytes each); NULL: print_line */
     const char *lib_suffixes[2]; /* of library functions of double and of single precision */

@@ -440,6 +440,18 @@ void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value) {
     LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, attribute(cg, name, value));
 }
 
+Value cg_assembly(Cg *cg, const char *text, const char *constraints, LType result, Value operand) {
+    LType of = operand ? LLVMTypeOf(operand) : NULL;
+    LType type = LLVMFunctionType(result, &of, operand ? 1 : 0, false);
+    Value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), false,
+                                  false, LLVMInlineAsmDialectATT, false);
+    Value call = LLVMBuildCall2(cg->b, type, code, &operand, operand ? 1 : 0, "");
+    cg_call_attribute(cg, call, "nounwind", 0);
+    cg_call_attribute(cg, call, "willreturn", 0);
+    cg_call_attribute(cg, call, "memory", 0);
+    return call;
+}
+
 Value cg_fast(Cg *cg, Value value) {
     bool own = cg->f && cg->f->ir->own_math;
     unsigned flags = own ? fast_math_flags(cg, cg->f->ir->fastmath) : cg->fast_math;

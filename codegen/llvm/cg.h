@@ -290,6 +290,8 @@ void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value);
 Value cg_fast(Cg *cg, Value value);
 void cg_not_negative(Cg *cg, Value load); /* of an i64 */
 /* The load or store reaches what cg->access says. */
+/* The operand, if any, through assembly without effects. */
+Value cg_assembly(Cg *cg, const char *text, const char *constraints, LType result, Value operand);
 void cg_accesses(Cg *cg, Value inst);
 /* A name for accesses of one loop, and the loads and stores of the block where code is built that come behind `from` (NULL: all) get it. */
 Value cg_access_group(Cg *cg);
@@ -411,6 +413,8 @@ typedef struct LoopHints {
     int unroll; /* so many rounds side by side, the remainder in a loop; 0: as LLVM likes */
 } LoopHints;
 void cg_mark_loop(Cg *cg, LLVMValueRef branch, LoopHints hints);
+/* starts.c: before each run of LLVM's passes */
+void cg_hide_starts(Cg *cg);
 void cg_inst(Cg *cg, Ref ref);
 
 /* -- cg_int.c, cg_float.c, cg_compare.c, cg_cast.c: arithmetic over leaves -------------------- */

@@ -446,6 +446,7 @@ static bool has_many_parts(const Cg *cg) {
 
 bool cg_optimise_with(Cg *cg, const char *pipeline) {
     int level = cg->options->opt_level;
+    if (level > 0) cg_hide_starts(cg);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2 && cg->target->is_host);
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);

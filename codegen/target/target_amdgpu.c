@@ -255,6 +255,7 @@ const Target target_amdgpu = {
     .has_owner = false,
     .contracts = true,
     .passes = PASSES,
+    .move = {{"", "=v,0", "=s,0"}, {"", "=v,0", "=s,0"}},
     .lib_prefix = "__ocml_",
     .lib_suffixes = {"_f64", "_f32"},
     .machine = machine,

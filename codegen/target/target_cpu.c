@@ -268,6 +268,7 @@ const Target target_cpu = {
     .name = "cpu",
     .spaces = {0, 0, 0, 0},
     .has_owner = true,
+    .move = {{"", "=r,0", "=r,0"}, {"", "=r,0", "=r,0"}},
     .lib_prefix = "",
     .lib_suffixes = {"", "f"},
     .machine = machine,

@@ -294,6 +294,7 @@ const Target target_nvptx = {
     .passes = "default<O3>,function(loop-simplify)",
     .rounds_bfloat = true,
     .print = "vprintf",
+    .move = {{"mov.b32 $0, $1;", "=r,r", "=r,r"}, {"mov.b64 $0, $1;", "=l,l", "=l,l"}},
     .lib_prefix = "__nv_",
     .lib_suffixes = {"", "f"},
     .machine = machine,
