@@ -129,6 +129,9 @@ static bool takes_open(const Inst *inst, int32_t k) {
     case OP_check_bound:
     case OP_truth:
     case OP_getitem:
+    case OP_build_tuple:
+    case OP_unpack:
+    case OP_extract:
     case OP_build_list:
     case OP_build_dict:
     case OP_build_set: return true;

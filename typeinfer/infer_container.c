@@ -48,6 +48,25 @@ static void unite(const Func *f, ContainerWebs *w, Ref a, Ref b) {
         unite(f, w, ir_arg(f, x, k), ir_arg(f, y, k));
 }
 
+/* What is read from a display of a tuple is its item: fs = ([], 0), fs[0].append(x). */
+static Ref item_of_display(const Func *f, ContainerWebs *w, Ref ref) {
+    const Inst *inst = ir_inst(f, ref);
+    Ref from = inst->op == OP_getitem || inst->op == OP_extract ? ir_arg(f, ref, 0) : NO_REF;
+    int64_t k = inst->imm;
+    if (inst->op == OP_extract)
+        from = ir_inst(f, from)->op == OP_unpack ? ir_arg(f, from, 0) : NO_REF;
+    Ref display = from ? w->display[representative(w, from)] : NO_REF;
+    if (!display) return NO_REF;
+    int32_t n = ir_inst(f, display)->nargs;
+    if (inst->op == OP_getitem) {
+        const Inst *index = ir_inst(f, ir_arg(f, ref, 1));
+        if (index->op != OP_const || index->u.value->kind != CONST_INT) return NO_REF;
+        k = index->u.value->i;
+    }
+    if (k < 0) k += n;
+    return k >= 0 && k < n ? ir_arg(f, display, (int32_t)k) : NO_REF;
+}
+
 static ContainerWebs *webs_of(Infer *in) {
     if (in->containers) return in->containers;
     ContainerWebs *w = in->containers = arena_new(in->arena, ContainerWebs);
@@ -74,6 +93,10 @@ static ContainerWebs *webs_of(Infer *in) {
         if (inst->op != OP_return) continue;
         if (returned) unite(in->f, w, returned, ir_arg(in->f, ref, 0));
         returned = ir_arg(in->f, ref, 0);
+    }
+    for (Ref ref = 1; ref < n; ref++) {
+        Ref item = item_of_display(in->f, w, ref);
+        if (item) unite(in->f, w, ref, item);
     }
     return w;
 }
