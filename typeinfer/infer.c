@@ -117,9 +117,19 @@ static bool takes_numbers(const Inst *inst) {
     }
 }
 
+/* Are its items containers, of nobody knows what? A walk over them may say it. */
+static bool holds_containers(const Type *type) {
+    if (type->kind != TY_CLASS || !type->nparams) return type->kind != TY_UNKNOWN;
+    const Type *item = type->params[0];
+    return item->kind == TY_CLASS || item->kind == TY_TUPLE;
+}
+
 /* May the operand be a list of nobody knows what yet? */
-static bool takes_open(const Inst *inst, int32_t k) {
+static bool takes_open(const Inst *inst, int32_t k, const Type *type) {
     switch ((int)inst->op) {
+    case OP_iter:
+    case OP_iter_more:
+    case OP_iter_get: return holds_containers(type);
     case OP_attr:
     case OP_function: /* of cells that nothing is assigned to so far */
     case OP_comprehension:
@@ -172,7 +182,7 @@ bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     if (type_is_of(out->f.type, CLS_exception) && !narrowed(in, ref, &out->f)) return false;
     bool called = is_kind(out, TY_CLOSURE) && k == 0 && ir_inst(in->f, at)->op == OP_call_py;
     if (out->f.type && out->f.type->open && !in->emit && !called &&
-        !takes_open(ir_inst(in->f, at), k))
+        !takes_open(ir_inst(in->f, at), k, out->f.type))
         return in->stop = STOP_UNKNOWN, false;
     if (out->f.type) return true;
     in->stop = out->f.unbound ? STOP_UNBOUND : STOP_UNKNOWN;

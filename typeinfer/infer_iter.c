@@ -370,7 +370,7 @@ static bool object_item(Infer *in, Val list, Val counter, Val *out) {
         return v_method(in, "__item__", (Val[]){list, counter}, 2, &found, out);
     const Type *buffer = list.f.type->items[1];
     *out = val_of(fact_of(buffer->element));
-    if (buffer->element->open) return in->stop = STOP_UNKNOWN, false;
+    if (buffer->element->kind == TY_UNKNOWN) return in->stop = STOP_UNKNOWN, false;
     if (!e) return true;
     const Type *lowered = lower_type(in->ti, buffer);
     Ref items = emit1(e, OP_field, lowered, v_ref(in, list));

@@ -1,4 +1,5 @@
-"""Empty containers in displays of tuples: what is put in through an index, or through the variable before, says what they hold."""
+"""Empty containers in displays of tuples, and in lists that are walked over: what is put in through an index, a variable or a walk says
+what they hold."""
 import pytest
 from objects import MEM_01_nothing_is_left, collected  # noqa: F401
 from quern import njit
@@ -84,19 +85,41 @@ def nothing_put_in(n):
 def in_a_list(n):
     rows = [([], i) for i in range(n)]
     for row in rows:
-        row[0].append(row[1] > 0)
+        row[0].append(row[1])
     return rows
 
 
-def read_first(n):
-    fs = ([], [])
-    for x in fs[0]:
-        fs[1].append(x)
-    fs[0].append("a")
-    return fs[0], len(fs[1])
+def rows_of_bools(n):
+    rows = [[] for _ in range(n)]
+    for row in rows:
+        row.append(n > 1)
+    return rows
 
 
-ALL = [by_index, of_text, two, keyed, named_before, in_a_loop, nested, named_behind, unpacked, chosen, nothing_put_in, in_a_list, read_first]
+def rows_of_text(n):
+    rows = [[], []]
+    for row in rows:
+        row.append("k" * n)
+    return rows
+
+
+def rows_that_are_sets(n):
+    rows = [set() for _ in range(n)]
+    for row in rows:
+        row.add(n > 1)
+    return rows
+
+
+def rows_of_rows(n):
+    rows = [[[]], [[], []]]
+    for row in rows:
+        for last in row:
+            last.append((n, n > 1))
+    return rows
+
+
+ALL = [by_index, of_text, two, keyed, named_before, in_a_loop, nested, named_behind, unpacked, chosen, nothing_put_in, in_a_list, rows_of_bools, rows_of_text, rows_that_are_sets,
+       rows_of_rows]
 
 
 @pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
