@@ -54,6 +54,14 @@ def _expression_edits(tree):
                 yield lambda value=value, k=k, old=old: value.__setitem__(k, old)
 
 
+def unparsed(tree):
+    """None: it is no program, as where a part of an f-string is a call."""
+    try:
+        return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    except ValueError:
+        return None
+
+
 def shrink(source, still, tries=600):
     """The smallest program found for which still(source) holds."""
     tree = ast.parse(source)
@@ -66,8 +74,8 @@ def shrink(source, still, tries=600):
             while again and tries > 0:
                 again = False
                 for undo in edits(tree):
-                    text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-                    if text not in seen and tries > 0:
+                    text = unparsed(tree)
+                    if text and text not in seen and tries > 0:
                         seen.add(text)
                         tries -= 1
                         if still(text):
