@@ -22,9 +22,10 @@ typedef struct Question {
     int steps;
 } Question;
 
-static bool is_intrinsic(Value v) {
+/* An operation of LLVM's, or a function whose body passes may write here: it may give what it was given. */
+static bool is_operation(Value v) {
     Value callee = LLVMIsACallInst(v) ? LLVMIsAFunction(LLVMGetCalledValue(v)) : NULL;
-    return callee && LLVMGetIntrinsicID(callee) != 0;
+    return callee && (LLVMGetIntrinsicID(callee) != 0 || !LLVMIsDeclaration(callee));
 }
 
 /* Sums, and what may become one. */
@@ -40,7 +41,7 @@ static bool is_sum(Value v) {
     case LLVMFreeze:
     case LLVMExtractValue:
     case LLVMPHI: return true;
-    default: return is_intrinsic(v);
+    default: return is_operation(v);
     }
 }
 
@@ -123,7 +124,7 @@ static bool is_asked(Question *q, Value v, int depth) {
         case LLVMAShr:
         case LLVMSExt: return true;
         default:
-            if (is_intrinsic(user) || (is_transparent(user) && is_asked(q, user, depth - 1)))
+            if (is_operation(user) || (is_transparent(user) && is_asked(q, user, depth - 1)))
                 return true;
         }
     }

@@ -111,7 +111,40 @@ def from_an_array(a, b, n, m):
     return x
 
 
-LOOPS = [two_rounds, counted, in_a_range, down, on_two_ways, in_two_loops, in_a_tuple, of_32_bits, from_an_array]
+@njit
+def item(a, k):
+    return a[k]
+
+
+@njit
+def same(k):
+    return k
+
+
+def read_by_a_function(a, b, n, m):
+    x = last = 0
+    for i in range(-m, n):
+        for _ in range(m):
+            b[0] = x
+        if i >= 0:
+            x += item(a, last)
+        last = i
+    return x
+
+
+def given_by_a_function(a, b, n, m):
+    x = last = 0
+    for i in range(-m, n):
+        for _ in range(m):
+            b[0] = x
+        if i >= 0:
+            x += a[last]
+        last = same(i)
+    return x
+
+
+LOOPS = [two_rounds, counted, in_a_range, down, on_two_ways, in_two_loops, in_a_tuple, of_32_bits, from_an_array,
+         read_by_a_function, given_by_a_function]
 
 
 @pytest.mark.parametrize("f", LOOPS, ids=lambda f: f.__name__)
