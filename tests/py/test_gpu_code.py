@@ -63,7 +63,7 @@ TABLE = {  # kernel: (instructions, those of innermost loops)
     "ray_sphere": (137, 51),
     "ray_sphere_fast": (136, 53),
     "kmeans_assign": (91, 41),
-    "string_match": (44, 11),
+    "string_match": (47, 14),  # ptxas makes 12 of them, of the 11 that counted up addresses 13
     "crc32": (91, 54),
     "floyd_warshall": (35, 0),
     "sobel": (67, 0),
