@@ -441,11 +441,10 @@ void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value) {
 }
 
 Value cg_assembly(Cg *cg, const char *text, const char *constraints, LType result, Value operand) {
-    LType of = operand ? LLVMTypeOf(operand) : NULL;
-    LType type = LLVMFunctionType(result, &of, operand ? 1 : 0, false);
+    LType of = LLVMTypeOf(operand), type = LLVMFunctionType(result, &of, 1, false);
     Value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), false,
                                   false, LLVMInlineAsmDialectATT, false);
-    Value call = LLVMBuildCall2(cg->b, type, code, &operand, operand ? 1 : 0, "");
+    Value call = LLVMBuildCall2(cg->b, type, code, &operand, 1, "");
     cg_call_attribute(cg, call, "nounwind", 0);
     cg_call_attribute(cg, call, "willreturn", 0);
     cg_call_attribute(cg, call, "memory", 0);

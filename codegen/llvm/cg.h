@@ -289,9 +289,9 @@ void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value);
 /* fast-math flags of the options on what takes them; returns its argument. */
 Value cg_fast(Cg *cg, Value value);
 void cg_not_negative(Cg *cg, Value load); /* of an i64 */
-/* The load or store reaches what cg->access says. */
-/* The operand, if any, through assembly without effects. */
+/* The operand through assembly without effects. */
 Value cg_assembly(Cg *cg, const char *text, const char *constraints, LType result, Value operand);
+/* The load or store reaches what cg->access says. */
 void cg_accesses(Cg *cg, Value inst);
 /* A name for accesses of one loop, and the loads and stores of the block where code is built that come behind `from` (NULL: all) get it. */
 Value cg_access_group(Cg *cg);
@@ -408,8 +408,7 @@ void cg_recursion_poll(Cg *cg);
 /* What LLVM is not to do with the loop whose branch back this is: unroll, make vectors, distribute. */
 typedef struct LoopHints {
     bool rolled, scalar, whole, rest_rolled;
-    LLVMValueRef
-        parallel; /* cg_access_group: rounds neither read nor write what another one writes there; or NULL */
+    LLVMValueRef parallel; /* cg_access_group: what a round writes there no other reads; or NULL */
     int unroll; /* so many rounds side by side, the remainder in a loop; 0: as LLVM likes */
 } LoopHints;
 void cg_mark_loop(Cg *cg, LLVMValueRef branch, LoopHints hints);

@@ -12,17 +12,10 @@ static void keep_sign(Cg *cg, Value shift) {
     Value x = LLVMGetOperand(shift, 0), by = LLVMGetOperand(shift, 1);
     if ((type != cg->i32 && type != cg->i64) || !LLVMIsAConstantInt(by) || !cg_is_bits(x)) return;
     char text[40];
-    int n = snprintf(text, sizeof text, "shr.s%u $0, $1, %u;", LLVMGetIntTypeWidth(type),
-                     (unsigned)LLVMConstIntGetZExtValue(by));
-    const char *constraints = type == cg->i64 ? "=l,l" : "=r,r";
-    LType fn = LLVMFunctionType(type, &type, 1, false);
-    Value code = LLVMGetInlineAsm(fn, text, (size_t)n, constraints, 4, false, false,
-                                  LLVMInlineAsmDialectATT, false);
+    snprintf(text, sizeof text, "shr.s%u $0, $1, %u;", LLVMGetIntTypeWidth(type),
+             (unsigned)LLVMConstIntGetZExtValue(by));
     LLVMPositionBuilderBefore(cg->b, shift);
-    Value kept = LLVMBuildCall2(cg->b, fn, code, &x, 1, "");
-    cg_call_attribute(cg, kept, "nounwind", 0);
-    cg_call_attribute(cg, kept, "willreturn", 0);
-    cg_call_attribute(cg, kept, "memory", 0);
+    Value kept = cg_assembly(cg, text, type == cg->i64 ? "=l,l" : "=r,r", type, x);
     LLVMReplaceAllUsesWith(shift, kept);
     LLVMInstructionEraseFromParent(shift);
 }
