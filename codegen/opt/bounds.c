@@ -59,6 +59,7 @@ static bool is_plain(Bounds *s, Ref index, int32_t block, RangeItem *ends, Ref *
     if (ir_type(s->func, index) != s->i64 || bounds_invariant(s, index))
         return ir_type(s->func, index) == s->i64 && ir_inst(s->func, index)->op != OP_const;
     if (!opt_range_item(s->func, s->cfg, index, block, ends)) return false;
+    if (*by > 0 && bounds_step(s, index) != 1) return false; /* its interval is closer */
     bool starts = ends->start != NO_REF;
     ends->stop = axis_length(s, ends->stop);
     if (starts) ends->start = axis_length(s, ends->start);

@@ -57,6 +57,8 @@ bool bounds_has_required_nonnegative(Bounds *s, Ref ref);
 Interval bounds_leaf(Bounds *s, Ref ref, int bits);
 /* All values `ref` takes in the nest, where it is used in `at.block`. */
 Interval bounds_interval(Bounds *s, Ref ref, Place at);
+/* By what the items of a range with that item follow each other; 1: by what is not known, or it is no such item. */
+int64_t bounds_step(const Bounds *s, Ref item);
 /* A variable to which every round of a counted loop adds the same number: `*rounds` is the loop's counter. */
 bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
                          Ref *rounds);

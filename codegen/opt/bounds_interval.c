@@ -159,12 +159,37 @@ static Place inside(Place at, int32_t block) {
     return (Place){at.bits, at.depth + 1, block};
 }
 
-/* start, ..., stop - 1, or downwards start, ..., stop + 1 */
-static Interval of_range(Bounds *s, const RangeItem *item, Place at) {
+int64_t bounds_step(const Bounds *s, Ref item) {
+    enum { MOST = 1 << 12 };
+    int64_t step;
+    bool known = ir_inst(s->func, item)->op == OP_range_item &&
+                 opt_const_int(s->func, ir_arg(s->func, item, 2), &step);
+    return known && step >= -MOST && step <= MOST ? step : 1;
+}
+
+/* The last of start, start + step ... in front of `stop`, or `start` itself or what lies before where there is none: behind blocks of 8
+ * from 0 on that fill an array exactly, nothing is left over. */
+static Ref last_item(Bounds *s, Ref start, Ref stop, int64_t step) {
+    Ref one = bounds_number(s, 1), by = bounds_number(s, step < 0 ? -step : step);
+    Ref far =
+        step < 0 ? bounds_compute(s, OP_sub, start, stop) : bounds_compute(s, OP_sub, stop, start);
+    Ref rounds = bounds_compute(s, OP_floordiv, bounds_compute(s, OP_sub, far, one), by);
+    return bounds_compute(s, step < 0 ? OP_sub : OP_add, start,
+                          bounds_compute(s, OP_mul, rounds, by));
+}
+
+/* start, ..., stop - 1, or downwards start, ..., stop + 1; by steps from one start alone it may end before. */
+static Interval of_range(Bounds *s, Ref ref, const RangeItem *item, Place at) {
     Ref zero = bounds_number(s, 0), one = bounds_number(s, 1);
+    int64_t step = bounds_step(s, ref);
+    if (step != 1 && step != -1) at = at_most(at, SUM_BITS - 12);
     Interval start = {true, zero, zero}, stop = bounds_interval(s, item->stop, below(at));
     if (item->start) start = bounds_interval(s, item->start, below(at));
     if (!start.ok || !stop.ok) return none();
+    if (step != 1 && step != -1 && start.low == start.high) {
+        Ref last = last_item(s, start.low, step < 0 ? stop.low : stop.high, step);
+        return step < 0 ? (Interval){true, last, start.high} : (Interval){true, start.low, last};
+    }
     if (item->down) return (Interval){true, bounds_compute(s, OP_add, stop.low, one), start.high};
     return (Interval){true, start.low, bounds_compute(s, OP_sub, stop.high, one)};
 }
@@ -547,7 +572,7 @@ Interval bounds_interval(Bounds *s, Ref ref, Place at) {
     RangeItem item;
     if (at.depth > MAX_DEPTH || inst->type != s->i64) return none();
     if (bounds_invariant(s, ref)) return bounds_leaf(s, ref, at.bits);
-    if (opt_range_item(s->func, s->cfg, ref, at.block, &item)) return of_range(s, &item, at);
+    if (opt_range_item(s->func, s->cfg, ref, at.block, &item)) return of_range(s, ref, &item, at);
     switch (inst->op) {
     case OP_phi: return of_phi(s, ref, at);
     case OP_add:

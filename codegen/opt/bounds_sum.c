@@ -98,7 +98,8 @@ static void replace_term(Bounds *s, Sum *sum, int i, bool upper, int32_t block) 
     RangeItem item;
     bool high = (term.times > 0) == upper;
     sum->terms[i] = sum->terms[--sum->n];
-    if (opt_range_item(s->func, s->cfg, term.value, block, &item)) {
+    if (bounds_step(s, term.value) == 1 &&
+        opt_range_item(s->func, s->cfg, term.value, block, &item)) {
         bool start = high == item.down;
         if (!start) add_number(sum, high ? -1 : 1, term.times);
         if (!start || item.start) add_value(s, sum, start ? item.start : item.stop, term.times, 0);

@@ -102,14 +102,17 @@ def outcome(function, arguments):
         return type(error)
 
 
-def differences(program, seed, _devices=()):
+SHAPES = [(3, 4), (4, 6), (1, 5), (2, 2), (0, 3), (5, 1), (3, 7)]
+
+
+def differences(program, seed, _devices=(), shapes=SHAPES):
     """What does not agree with CPython, as (sort, words), or None; without checks only where its indices are inside."""
     names = {}
     exec(program.source, names)
     made = [(word, njit(boundscheck=check)(names["f"])) for word, check in (("checked", None), ("unchecked", False))]
     numbers = random.Random(seed)
     for _ in range(30):
-        shape = numbers.choice([(3, 4), (4, 6), (1, 5), (2, 2), (0, 3), (5, 1), (3, 7)])
+        shape = numbers.choice(shapes)
         other = shape if numbers.random() < 0.7 else (shape[0] + numbers.choice([0, 1]), shape[1] + numbers.choice([-1, 1, 2]))
         scalars = numbers.choice([shape[0], shape[1], 0, 2, -1]), numbers.choice([shape[1], shape[1] - 1, 3])
         values = [np.array([numbers.randrange(9) for _ in range(h * max(w, 0))], np.int64).reshape(h, max(w, 0)) for h, w in (shape, other)]

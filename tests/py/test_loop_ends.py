@@ -11,6 +11,7 @@ from test_loop_rules import same
 from quern import njit
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+import tiles  # noqa: E402
 import windows  # noqa: E402
 
 
@@ -399,3 +400,55 @@ PROGRAMS = int(os.environ.get("QUERN_PROGRAMS", "160")) // 8
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
 def test_random_tables(seed):
     assert windows.differences(windows.program(seed), seed) is None
+
+
+# -- blocks: ranges by more than one ---------------------------------------------------------------------------------------------------
+
+
+def sums_of_blocks(a, out):
+    h, w = a.shape
+    for y in range(0, h, 8):
+        for x in range(0, w, 4):
+            s = 0.0
+            for i in range(8):
+                for j in range(4):
+                    s += a[y + i, x + j]
+            out[y // 8, x // 4] = s
+
+
+def blocks_from_the_end(a, out):
+    n = out.size
+    for y in range(n - 1, -1, -8):
+        for i in range(8):
+            out[y - i] = a[0, 0] + i
+
+
+@pytest.mark.parametrize("shape", [(16, 8), (8, 4), (24, 12), (0, 4), (16, 0)])
+def test_blocks_that_fill_an_array_are_tested_in_front_of_their_loops(shape):
+    """Every index lies inside where the blocks fit: the copy of the loop with checks, which starts elsewhere, is not what runs."""
+    a, out, want = np.random.default_rng(3).random(shape), np.zeros((4, 4)), np.zeros((4, 4))
+    f = njit(sums_of_blocks)
+    f(a, out)
+    sums_of_blocks(a, want)
+    np.testing.assert_array_equal(out, want)
+    row, wanted = np.zeros(shape[0] * shape[1]), np.zeros(shape[0] * shape[1])
+    if row.size:
+        njit(blocks_from_the_end)(a, row)
+        blocks_from_the_end(a, wanted)
+        np.testing.assert_array_equal(row, wanted)
+
+
+def test_blocks_that_reach_beyond_an_array():
+    with pytest.raises(IndexError):
+        njit(sums_of_blocks)(np.ones((17, 8)), np.zeros((4, 4)))
+    with pytest.raises(IndexError):
+        njit(sums_of_blocks)(np.ones((16, 9)), np.zeros((4, 4)))
+    out, want = np.zeros(12), np.zeros(12)
+    njit(blocks_from_the_end)(np.ones((1, 1)), out)  # the last block begins at 3: what lies before 0 counts from the end
+    blocks_from_the_end(np.ones((1, 1)), want)
+    np.testing.assert_array_equal(out, want)
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
+def test_random_tiles(seed):
+    assert tiles.differences(tiles.program(seed), seed) is None
