@@ -37,14 +37,23 @@ static bool describe_from_end(Bounds *s, Ref ref, Ref index, Ref length) {
     return true;
 }
 
-/* Index = *base + *by, where the base is an item of a range whose ends do not change, or does not change itself. */
-static bool is_plain(Bounds *s, Ref index, int32_t block, RangeItem *ends, Ref *base, int64_t *by) {
+typedef struct Sides {
+    bool low, high;
+} Sides;
+
+/* Index = *base + *by, where the base is an item of a range whose ends do not change, or does not change itself. Where guards are closer
+ * than its ends on a side that is asked for, its interval says more. */
+static bool is_plain(Bounds *s, Ref index, int32_t block, Sides asked, RangeItem *ends, Ref *base,
+                     int64_t *by) {
     enum { FURTHEST = 1 << 20 };
     int64_t k;
     *by = 0;
     for (int depth = 0; depth < MAX_DEPTH; depth++) {
         const Inst *inst = ir_inst(s->func, index);
         bool sum = inst->op == OP_add || inst->op == OP_sub;
+        if (!bounds_invariant(s, index) && ((asked.low && bounds_guarded(s, index, false, block)) ||
+                                            (asked.high && bounds_guarded(s, index, true, block))))
+            return false;
         if (inst->op == OP_check_index) {
             index = ir_arg(s->func, index, 0);
         } else if (sum && opt_const_int(s->func, ir_arg(s->func, index, 1), &k) && k > -FURTHEST &&
@@ -84,7 +93,8 @@ static bool describe_plain(Bounds *s, Ref index, Ref n, bool low_known, bool hig
     RangeItem ends;
     Ref base;
     int64_t by;
-    if (!is_plain(s, index, block, &ends, &base, &by)) return false;
+    if (!is_plain(s, index, block, (Sides){!low_known, !high_known}, &ends, &base, &by))
+        return false;
     if (bounds_invariant(s, base)) ends = (RangeItem){base, NO_REF, false};
     Ref low = ends.down ? ends.stop : ends.start ? ends.start : bounds_number(s, 0);
     Ref high = ends.down || !ends.stop ? ends.start : ends.stop;
@@ -178,7 +188,7 @@ static bool describe(Bounds *s, Ref ref) {
     Op op = (Op)ir_inst(s->func, ref)->op;
     if (op != OP_check_index && op != OP_wrap_index) return describe_divisor(s, ref);
     int32_t before = s->conditions.len;
-    s->leaves = s->choices = 0;
+    s->leaves = s->choices = s->guards = 0;
     if (describe_inside(s, ref)) return true;
     s->conditions.len = before; /* what was emitted for nothing, dce removes */
     return false;

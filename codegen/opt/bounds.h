@@ -32,6 +32,7 @@ typedef struct Bounds {
     Vec(Ref) conditions;
     const Type *i64, *boolean;
     int leaves, choices; /* looked at for one index, of which there is an end */
+    int guards;          /* that say something of this index */
     RefList natural;     /* divisions whose dividend is not negative */
     RefList from_end;    /* checks of indices that are always negative */
     RefList wrapping; /* checks whose wraparound stays: of indices that begin a little below zero */
@@ -57,11 +58,15 @@ bool bounds_has_required_nonnegative(Bounds *s, Ref ref);
 Interval bounds_leaf(Bounds *s, Ref ref, int bits);
 /* All values `ref` takes in the nest, where it is used in `at.block`. */
 Interval bounds_interval(Bounds *s, Ref ref, Place at);
+/* Do branches on the way to `block` compare the value with what does not change in the nest? */
+bool bounds_guarded(const Bounds *s, Ref ref, bool upper, int32_t block);
 /* By what the items of a range with that item follow each other; 1: by what is not known, or it is no such item. */
 int64_t bounds_step(const Bounds *s, Ref item);
 /* A variable to which every round of a counted loop adds the same number: `*rounds` is the loop's counter. */
 bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
                          Ref *rounds);
+/* What lies in both. */
+Interval bounds_within(Bounds *s, Interval a, Interval c);
 /* Of a sum of variables what is closer than its interval. */
 Interval bounds_closer(Bounds *s, Ref index, Interval all, int32_t block);
 

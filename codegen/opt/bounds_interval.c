@@ -1,7 +1,13 @@
 /* bounds_interval.c - [low, high] of an index over all rounds of a nest, as values of its preheader (bounds.c). */
 #include "codegen/opt/bounds.h"
 
-enum { MAX_LEAVES = 16, MAX_CHOICES = 16, PRODUCT_BITS = 27, MAX_ADVANCE = 1 << 11 };
+enum {
+    MAX_LEAVES = 16,
+    MAX_CHOICES = 16,
+    PRODUCT_BITS = 27,
+    MAX_ADVANCE = 1 << 11,
+    MAX_APART = 1 << 20
+};
 
 bool bounds_invariant(const Bounds *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
@@ -131,17 +137,39 @@ Interval bounds_leaf(Bounds *s, Ref ref, int bits) {
     return require_small(s, ref, bits) ? (Interval){true, ref, ref} : none();
 }
 
-static Ref lesser(Bounds *s, Ref a, Ref c) {
+/* A value and a small number: the value is returned; NO_REF: it is a number alone. */
+static Ref parts(const Bounds *s, Ref ref, int64_t *more) {
+    int64_t k;
+    for (*more = 0; !opt_const_int(s->func, ref, &k); ref = ir_arg(s->func, ref, 0)) {
+        const Inst *inst = ir_inst(s->func, ref);
+        bool sum = inst->op == OP_add || inst->op == OP_sub;
+        if (!sum || !opt_const_int(s->func, ir_arg(s->func, ref, 1), &k)) return ref;
+        if (*more < -MAX_APART || *more > MAX_APART || k < -MAX_APART || k > MAX_APART) return ref;
+        *more += inst->op == OP_add ? k : -k;
+    }
+    *more += k;
+    return NO_REF;
+}
+
+/* Is a < c known? Nothing of them wraps, since all that they are made of is small. */
+static bool is_order_known(const Bounds *s, Ref a, Ref c, bool *less) {
     int64_t x, y;
+    bool same = parts(s, a, &x) == parts(s, c, &y);
+    *less = x < y;
+    return same;
+}
+
+static Ref lesser(Bounds *s, Ref a, Ref c) {
+    bool less;
     if (a == c) return a;
-    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y)) return x < y ? a : c;
+    if (is_order_known(s, a, c, &less)) return less ? a : c;
     return choice(s, bounds_compare(s, OP_lt, a, c), a, c);
 }
 
 static Ref greater(Bounds *s, Ref a, Ref c) {
-    int64_t x, y;
+    bool less;
     if (a == c) return a;
-    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y)) return x < y ? c : a;
+    if (is_order_known(s, a, c, &less)) return less ? c : a;
     return choice(s, bounds_compare(s, OP_lt, a, c), c, a);
 }
 
@@ -194,19 +222,31 @@ static Interval of_range(Bounds *s, Ref ref, const RangeItem *item, Place at) {
     return (Interval){true, start.low, bounds_compute(s, OP_sub, stop.high, one)};
 }
 
-/* A bound of `value` from the branches that lead to `block`, or along the edge block -> to. What a bound that
- * cannot be described has required is taken back. */
-static Ref tested(Bounds *s, Ref value, bool upper, int32_t block, int32_t to, Place at) {
-    FactList facts = {.value = value, .upper = upper};
+/* value <= bound + by - more, or the other way round. */
+static Ref bound_of_fact(Bounds *s, const Fact *fact, bool upper, int32_t block, Place at) {
+    Interval bound = bounds_interval(s, fact->bound, inside(at, block));
+    if (!bound.ok) return NO_REF;
+    Ref end = bounds_compute(s, OP_add, upper ? bound.high : bound.low, bounds_number(s, fact->by));
+    if (!fact->more) return end;
+    Interval more = bounds_interval(s, fact->more, inside(at, block));
+    return more.ok ? bounds_compute(s, OP_sub, end, upper ? more.low : more.high) : NO_REF;
+}
+
+/* A bound of `value`, a variable of `loop` or what comes round it, from the branches that lead to `block`, or along the edge block -> to;
+ * also from tests of its sum with what does not change in the loop, which does not wrap: the variable was tested before it was moved. What a
+ * bound that cannot be described has required is taken back. */
+static Ref tested(Bounds *s, Ref value, bool upper, int32_t block, int32_t to, int32_t loop,
+                  Place at) {
+    FactList facts = {.value = value, .upper = upper, .sums = true};
     if (at.depth >= MAX_DEPTH) return NO_REF;
     opt_facts(s->func, s->cfg, block, to, &facts);
     for (int i = 0; i < facts.n; i++) {
         int32_t before = s->conditions.len;
         int leaves = s->leaves;
-        Interval bound = bounds_interval(s, facts.items[i].bound, inside(at, block));
-        if (bound.ok)
-            return bounds_compute(s, OP_add, upper ? bound.high : bound.low,
-                                  bounds_number(s, facts.items[i].by));
+        Ref more = facts.items[i].more;
+        if (more && opt_in_loop(s->cfg, loop, ir_inst(s->func, more)->block)) continue;
+        Ref bound = bound_of_fact(s, &facts.items[i], upper, block, at);
+        if (bound) return bound;
         s->conditions.len = before;
         s->leaves = leaves;
     }
@@ -216,13 +256,13 @@ static Ref tested(Bounds *s, Ref value, bool upper, int32_t block, int32_t to, P
 /* The bound of a phi of a loop on the side where it is tested: where it is used, or (a loop that tests at its
  * end) on every edge into its header. */
 static Ref tested_phi(Bounds *s, Ref phi, bool upper, int32_t block, Place at) {
-    Ref bound = tested(s, phi, upper, block, NO_BLOCK, at);
     int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    Ref bound = tested(s, phi, upper, block, NO_BLOCK, loop, at);
     if (bound) return bound;
     for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
         Ref operand = ir_arg(s->func, phi, i);
         int32_t from = s->func->blocks.items[header].preds.items[i];
-        Ref one = tested(s, operand, upper, from, header, at);
+        Ref one = tested(s, operand, upper, from, header, loop, at);
         if (!one && !opt_in_loop(s->cfg, loop, from)) {
             Interval start = bounds_interval(s, operand, inside(at, from));
             if (start.ok) one = upper ? start.high : start.low;
@@ -233,35 +273,52 @@ static Ref tested_phi(Bounds *s, Ref phi, bool upper, int32_t block, Place at) {
     return bound;
 }
 
-/* Is `ref` the sum of `phi` and `*step`, where `*sign` says whether the step is added? */
-static bool is_step(const Func *func, Ref ref, Ref phi, Ref *step, bool *plus) {
+/* Is `ref` the sum of `*from` and `*step`, where `*plus` says whether the step is added? What is moved is `phi`, or has a number added to it. */
+static bool is_step(const Func *func, Ref ref, Ref phi, Ref *from, Ref *step, bool *plus) {
     const Inst *inst = ir_inst(func, ref);
+    int64_t k;
     if (inst->op != OP_add && inst->op != OP_sub) return false;
     *plus = inst->op == OP_add;
+    *from = ir_arg(func, ref, 0);
     *step = ir_arg(func, ref, 1);
-    if (ir_arg(func, ref, 0) == phi) return true;
+    if (*from == phi || opt_const_int(func, *step, &k)) return true;
+    *from = ir_arg(func, ref, 1);
     *step = ir_arg(func, ref, 0);
-    return *plus && ir_arg(func, ref, 1) == phi;
+    return *plus && *from == phi;
 }
 
-/* Is `ref`, which comes round the loop, `phi` or further `up` (or down)? Its sum must not wrap: where it is formed, the
- * phi has been tested on that side, against something small. */
+static bool moves(Bounds *s, Ref ref, Ref phi, bool up, Place at);
+
+/* Is each of what a phi is given `phi` or further? That of a loop inside is given, there, what it is itself or further. */
+static bool all_move(Bounds *s, Ref ref, Ref phi, bool up, Place at) {
+    int32_t block = ir_inst(s->func, ref)->block, loop = s->cfg->loop_of[block];
+    int32_t outside = s->cfg->loop_of[ir_inst(s->func, phi)->block];
+    bool starts = s->cfg->loops.items[loop].header == block;
+    if (starts && (loop == outside || !opt_in_loop(s->cfg, outside, block))) return false;
+    for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++) {
+        int32_t from = s->func->blocks.items[block].preds.items[i];
+        bool again = starts && opt_in_loop(s->cfg, loop, from);
+        if (!moves(s, ir_arg(s->func, ref, i), again ? ref : phi, up, below(at))) return false;
+    }
+    return true;
+}
+
+/* Is `ref`, which comes round the loop, `phi` or further `up` (or down)? Its sum must not wrap: where it is formed, what is moved has been
+ * tested on that side, against something small. */
 static bool moves(Bounds *s, Ref ref, Ref phi, bool up, Place at) {
-    const Inst *inst = ir_inst(s->func, ref);
-    int32_t block = inst->block, loop = s->cfg->loop_of[block];
-    Ref step;
+    int32_t block = ir_inst(s->func, ref)->block;
+    Ref from, step;
     bool plus;
     int64_t k;
     if (ref == phi) return true;
-    if (at.depth >= MAX_DEPTH) return false;
-    if (bounds_invariant(s, ref)) return false;
-    if (inst->op == OP_phi && s->cfg->loops.items[loop].header != block) {
-        for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++)
-            if (!moves(s, ir_arg(s->func, ref, i), phi, up, below(at))) return false;
-        return true;
-    }
-    if (!is_step(s->func, ref, phi, &step, &plus)) return false;
-    if (!tested_phi(s, phi, up, block, below(at))) return false;
+    if (at.depth >= MAX_DEPTH || bounds_invariant(s, ref)) return false;
+    if (ir_inst(s->func, ref)->op == OP_phi) return all_move(s, ref, phi, up, at);
+    if (!is_step(s->func, ref, phi, &from, &step, &plus)) return false;
+    if (!moves(s, from, phi, up, below(at))) return false;
+    bool starts = opt_is_header_phi(s->func, s->cfg, from);
+    if (starts ? !tested_phi(s, from, up, block, below(at))
+               : !tested(s, from, up, block, NO_BLOCK, s->cfg->loop_of[block], below(at)))
+        return false;
     if (opt_const_int(s->func, step, &k))
         return k > -(INT64_C(1) << at.bits) && k < (INT64_C(1) << at.bits) &&
                (plus == up ? k >= 0 : k <= 0);
@@ -392,6 +449,10 @@ static Interval of_paced(Bounds *s, Ref phi, Place at) {
 
 static Interval of_both(Bounds *s, Interval a, Interval c) {
     return (Interval){true, lesser(s, a.low, c.low), greater(s, a.high, c.high)};
+}
+
+Interval bounds_within(Bounds *s, Interval a, Interval c) {
+    return (Interval){true, greater(s, a.low, c.low), lesser(s, a.high, c.high)};
 }
 
 /* A variable that counts in some way, from the header of its loop on. */
@@ -567,11 +628,69 @@ static Interval of_wrap(Bounds *s, Ref ref, Place at) {
     return bounds_require_nonnegative(s, a.low) ? a : none();
 }
 
-Interval bounds_interval(Bounds *s, Ref ref, Place at) {
+/* -- guards: branches on the way to where a value is used, which compare it with what does not change -- */
+
+/* A value that does not change in the nest, or a sum of such with numbers. */
+static bool stays(const Bounds *s, Ref ref) {
+    int64_t more;
+    Ref base = parts(s, ref, &more);
+    if (!base || bounds_invariant(s, base)) return true;
+    return ir_inst(s->func, base)->op == OP_shape && bounds_invariant(s, ir_arg(s->func, base, 0));
+}
+
+/* What guards say of a value: not the test of its own loop, which counts it. */
+static void guards_of(const Bounds *s, Ref ref, bool upper, int32_t block, FactList *facts) {
+    RangeItem item;
+    bool counts = opt_is_header_phi(s->func, s->cfg, ref) ||
+                  opt_range_item(s->func, s->cfg, ref, block, &item);
+    int32_t loop = s->cfg->loop_of[ir_inst(s->func, ref)->block], n = 0;
+    *facts = (FactList){.value = ref, .upper = upper};
+    opt_facts(s->func, s->cfg, block, NO_BLOCK, facts);
+    for (int i = 0; i < facts->n; i++) {
+        bool own = counts && facts->items[i].block == s->cfg->loops.items[loop].header;
+        if (!own && stays(s, facts->items[i].bound)) facts->items[n++] = facts->items[i];
+    }
+    facts->n = n;
+}
+
+bool bounds_guarded(const Bounds *s, Ref ref, bool upper, int32_t block) {
+    FactList facts;
+    guards_of(s, ref, upper, block, &facts);
+    return facts.n > 0;
+}
+
+/* The closest of `bound`, which may be none, and what guards say. */
+static Ref guard(Bounds *s, Ref ref, bool upper, Ref bound, Place at) {
+    FactList facts;
+    guards_of(s, ref, upper, at.block, &facts);
+    for (int i = 0; i < facts.n; i++) {
+        int32_t before = s->conditions.len;
+        int leaves = s->leaves;
+        Interval end = bounds_interval(s, facts.items[i].bound, inside(at, at.block));
+        if (!end.ok) {
+            s->conditions.len = before, s->leaves = leaves;
+            continue;
+        }
+        Ref one = bounds_compute(s, OP_add, upper ? end.high : end.low,
+                                 bounds_number(s, facts.items[i].by));
+        bound = !bound ? one : upper ? lesser(s, bound, one) : greater(s, bound, one);
+        s->guards++;
+    }
+    return bound;
+}
+
+/* An interval of a value anywhere, within what guards say where it is used; nobody else may know anything of it. */
+static Interval guarded(Bounds *s, Ref ref, Interval all, Place at) {
+    if (!all.ok) all = none();
+    all.low = guard(s, ref, false, all.low, at);
+    all.high = all.low ? guard(s, ref, true, all.high, at) : NO_REF;
+    all.ok = all.low && all.high;
+    return all;
+}
+
+static Interval of_value(Bounds *s, Ref ref, Place at) {
     const Inst *inst = ir_inst(s->func, ref);
     RangeItem item;
-    if (at.depth > MAX_DEPTH || inst->type != s->i64) return none();
-    if (bounds_invariant(s, ref)) return bounds_leaf(s, ref, at.bits);
     if (opt_range_item(s->func, s->cfg, ref, at.block, &item)) return of_range(s, ref, &item, at);
     switch (inst->op) {
     case OP_phi: return of_phi(s, ref, at);
@@ -592,4 +711,14 @@ Interval bounds_interval(Bounds *s, Ref ref, Place at) {
     }
     default: return none();
     }
+}
+
+Interval bounds_interval(Bounds *s, Ref ref, Place at) {
+    if (at.depth > MAX_DEPTH || ir_type(s->func, ref) != s->i64) return none();
+    if (bounds_invariant(s, ref)) return bounds_leaf(s, ref, at.bits);
+    int32_t before = s->conditions.len;
+    int leaves = s->leaves;
+    Interval all = of_value(s, ref, at);
+    if (!all.ok) s->conditions.len = before, s->leaves = leaves;
+    return guarded(s, ref, all, at);
 }

@@ -159,5 +159,6 @@ static Ref bound_of_sum(Bounds *s, Ref ref, bool upper, int32_t block) {
 
 Interval bounds_closer(Bounds *s, Ref index, Interval all, int32_t block) {
     Ref low = bound_of_sum(s, index, false, block), high = bound_of_sum(s, index, true, block);
-    return (Interval){true, low ? low : all.low, high ? high : all.high};
+    Interval closer = {true, low ? low : all.low, high ? high : all.high};
+    return s->guards ? bounds_within(s, all, closer) : closer; /* sums know of no guards */
 }

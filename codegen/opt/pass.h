@@ -149,14 +149,17 @@ typedef struct RangeItem {
 } RangeItem;
 bool opt_range_item(const Func *func, const Cfg *cfg, Ref ref, int32_t block, RangeItem *out);
 /* What dominating branches say of `value`: value <= bound + by where `upper`, otherwise value >= bound + by.
- * At the start of `block`, or (`to` is a block) on the edge block -> to. */
+ * At the start of `block`, or (`to` is a block) on the edge block -> to. With `sums` also what they say of value + more, where it is
+ * for the caller to know that this does not wrap. */
 typedef struct Fact {
     Ref bound;
     int64_t by;
+    int32_t block; /* that the branch ends */
+    Ref more;      /* or NO_REF */
 } Fact;
 typedef struct FactList {
     Ref value;
-    bool upper;
+    bool upper, sums;
     int n;
     Fact items[4];
 } FactList;

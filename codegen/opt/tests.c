@@ -8,10 +8,36 @@ static bool is_int(const Func *func, Ref ref) {
     return type && type->kind == TY_i64;
 }
 
+/* Is `sum` the value, or (`sums`) the value and a number, or what is in *more? */
+static bool is_value(const Func *func, const FactList *out, Ref sum, int64_t *by, Ref *more) {
+    const Inst *inst = ir_inst(func, sum);
+    *by = 0;
+    *more = NO_REF;
+    if (opt_same(func, sum, out->value)) return true;
+    if (!out->sums || (inst->op != OP_add && inst->op != OP_sub)) return false;
+    Ref a = ir_arg(func, sum, 0), b = ir_arg(func, sum, 1);
+    if (inst->op == OP_add && opt_same(func, b, out->value)) {
+        *more = a;
+        return true;
+    }
+    if (!opt_same(func, a, out->value)) return false;
+    if (!opt_const_int(func, b, by)) *more = b;
+    if (inst->op == OP_add) return true;
+    if (*more || *by == INT64_MIN) return false;
+    *by = -*by;
+    return true;
+}
+
+/* a <= b + d */
 static void fact_of_order(const Func *func, FactList *out, Ref a, Ref b, int64_t d) {
+    enum { FURTHEST = 1 << 20 };
+    int64_t by;
+    Ref more;
     if (!is_int(func, a) || !is_int(func, b) || out->n == countof(out->items)) return;
-    if (out->upper && opt_same(func, a, out->value)) out->items[out->n++] = (Fact){b, d};
-    if (!out->upper && opt_same(func, b, out->value)) out->items[out->n++] = (Fact){a, -d};
+    if (!is_value(func, out, out->upper ? a : b, &by, &more)) return;
+    if (by < -FURTHEST || by > FURTHEST) return;
+    out->items[out->n++] =
+        out->upper ? (Fact){b, d - by, NO_BLOCK, more} : (Fact){a, -d - by, NO_BLOCK, more};
 }
 
 static void facts_of_condition(const Func *func, FactList *out, Ref condition, bool truth,
@@ -40,8 +66,11 @@ static void facts_of_condition(const Func *func, FactList *out, Ref condition, b
 static void facts_of_edge(const Func *func, FactList *out, int32_t from, int32_t to) {
     Ref last = ir_terminator(func, from);
     const Inst *branch = ir_inst(func, last);
+    int before = out->n;
     if (branch->op == OP_branch && branch->target[0] != branch->target[1])
         facts_of_condition(func, out, ir_arg(func, last, 0), branch->target[0] == to, 0);
+    for (int i = before; i < out->n; i++)
+        out->items[i].block = from;
 }
 
 void opt_facts(const Func *func, const Cfg *cfg, int32_t block, int32_t to, FactList *out) {

@@ -32,6 +32,7 @@ os.environ.setdefault("FAKEHIP_DEVICES", str(1 + os.environ["FAKEHIP_ARCH"].coun
 
 import compare  # noqa: E402
 import float_ints  # noqa: E402
+import guards  # noqa: E402
 import kernel_programs  # noqa: E402
 import nests  # noqa: E402
 import searches  # noqa: E402
@@ -54,7 +55,8 @@ class Sort:
 
 SORTS = {"nests": Sort(nests.program, compare.differences), "kernels": Sort(kernel_programs.program, functools.partial(compare.differences, one=True), KERNELS),
          "searches": Sort(searches.program, searches.differences, "cpu"), "strips": Sort(strips.program, strips.differences, "cpu"),
-         "windows": Sort(windows.program, windows.differences, "cpu"), "tiles": Sort(tiles.program, tiles.differences, "cpu"), "float-ints": Sort(float_ints.program, float_ints.differences)}
+         "windows": Sort(windows.program, windows.differences, "cpu"), "tiles": Sort(tiles.program, tiles.differences, "cpu"),
+         "guards": Sort(guards.program, guards.differences, "cpu"), "float-ints": Sort(float_ints.program, float_ints.differences)}
 
 
 class Child:

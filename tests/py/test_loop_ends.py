@@ -11,6 +11,7 @@ from test_loop_rules import same
 from quern import njit
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+import guards  # noqa: E402
 import tiles  # noqa: E402
 import windows  # noqa: E402
 
@@ -452,3 +453,89 @@ def test_blocks_that_reach_beyond_an_array():
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
 def test_random_tiles(seed):
     assert tiles.differences(tiles.program(seed), seed) is None
+
+
+# -- indices that are compared on the way ----------------------------------------------------------------------------------------------
+
+
+def with_neighbours(a, cost):
+    h, w = a.shape
+    for y in range(1, h):
+        for x in range(w):
+            best = cost[y - 1, x]
+            if x > 0 and cost[y - 1, x - 1] < best:
+                best = cost[y - 1, x - 1]
+            if x < w - 1 and cost[y - 1, x + 1] < best:
+                best = cost[y - 1, x + 1]
+            cost[y, x] = best + a[y, x]
+
+
+def votes_inside(q, votes, n):
+    for i in range(q.size):
+        place = q[i] * 2 - n
+        if 0 <= place < n:
+            votes[place] += 1
+
+
+def longest(a, b):
+    best = 0
+    for i in range(a.size):
+        for j in range(b.size):
+            k = 0
+            while i + k < a.size and j + k < b.size and a[i + k] == b[j + k]:
+                k += 1
+            best = max(best, k)
+    return best
+
+
+def triples(a, out):
+    at = made = 0
+    n = a.size
+    while at + 3 <= n:
+        if a[at] == 0 and a[at + 2] == 1:
+            while at + 3 <= n:
+                x = a[at] + 2 * a[at + 1] + 4 * a[at + 2]
+                at += 3
+                if x == 0:
+                    break
+                out[made] = x
+                made += 1
+        else:
+            at += 1
+    return made
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_indices_compared_on_the_way(check):
+    r = np.random.default_rng(8)
+    for n in (0, 1, 2, 5, 40):
+        a, cost = r.random((7, n)), r.random((7, n))
+        want = cost.copy()
+        with_neighbours(a, want)
+        njit(boundscheck=check)(with_neighbours)(a, cost)
+        np.testing.assert_array_equal(cost, want)
+        q, votes = r.integers(0, 60, 50), np.zeros(n, np.int64)
+        want = votes.copy()
+        votes_inside(q, want, n)
+        njit(boundscheck=check)(votes_inside)(q, votes, n)
+        np.testing.assert_array_equal(votes, want)
+        x, y, out = r.integers(0, 2, n), r.integers(0, 2, 12), np.zeros(n + 1, np.int64)
+        assert njit(boundscheck=check)(longest)(x, y) == longest(x, y)
+        want = out.copy()
+        assert njit(boundscheck=check)(triples)(x, out) == triples(x, want)
+        np.testing.assert_array_equal(out, want)
+
+
+def test_comparisons_with_more_than_there_is():
+    with pytest.raises(IndexError):
+        njit(votes_inside)(np.array([5, 10]), np.zeros(9, np.int64), 11)
+    votes = np.zeros(9, np.int64)
+    njit(votes_inside)(np.array([5, 40, -3, 7]), votes, 10)  # 0 and 4: the array is long enough for these
+    assert votes.tolist() == [1, 0, 0, 0, 1, 0, 0, 0, 0]
+    with pytest.raises(IndexError):
+        njit(with_neighbours)(np.ones((3, 4)), np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
+def test_random_guards(seed):
+    assert guards.differences(guards.program(seed), seed) is None
