@@ -117,11 +117,10 @@ static bool takes_numbers(const Inst *inst) {
     }
 }
 
-/* Are its items containers, of nobody knows what? A walk over them may say it. */
-static bool holds_containers(const Type *type) {
-    if (type->kind != TY_CLASS || !type->nparams) return type->kind != TY_UNKNOWN;
-    const Type *item = type->params[0];
-    return item->kind == TY_CLASS || item->kind == TY_TUPLE;
+/* Is it known what a walk gives, as containers of nobody knows what? What is done with them may say it. */
+static bool gives_known(const Type *type) {
+    bool one = type->kind == TY_CLASS && type->nparams;
+    return (one ? type->params[0] : type)->kind != TY_UNKNOWN;
 }
 
 /* May the operand be a list of nobody knows what yet? */
@@ -129,7 +128,7 @@ static bool takes_open(const Inst *inst, int32_t k, const Type *type) {
     switch ((int)inst->op) {
     case OP_iter:
     case OP_iter_more:
-    case OP_iter_get: return holds_containers(type);
+    case OP_iter_get: return gives_known(type);
     case OP_attr:
     case OP_function: /* of cells that nothing is assigned to so far */
     case OP_comprehension:
@@ -150,7 +149,7 @@ static bool takes_open(const Inst *inst, int32_t k, const Type *type) {
     case OP_setattr: return k == 1;
     case OP_binary: /* d |= e; x in d */
         return inst->imm || inst->sub == OPR_contains || inst->sub == OPR_not_contains ||
-               inst->sub == OPR_add;
+               inst->sub == OPR_add || inst->sub == OPR_mul;
     default: return false;
     }
 }

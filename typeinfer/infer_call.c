@@ -77,13 +77,29 @@ static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
     static const char *const in_place[] = {"deque.__iadd__", "dict.__ior__", "list.__iadd__",
                                            "list.__imul__",  "set.__iand__", "set.__ior__",
                                            "set.__isub__",   "set.__ixor__"};
-    const Type *type = args->args[0].f.type;
+    static const char *const takes[] = {"deque.pop", "deque.popleft", "dict.pop", "list.pop"};
+    static const char *const lists[] = {"builtins.list", "builtins.sorted"};
+    static const char *const copies[] = {"deque.copy", "dict.copy", "list.copy"};
+    const Type *type = args->args[0].f.type, *stored = type->params[type->nparams - 1];
+    bool holds = stored->kind == TY_CLASS || stored->kind == TY_TUPLE;
     if (is_among(name, changes, countof(changes)))
         return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;
-    if (is_among(name, in_place, countof(in_place))) return *out = val_of(fact_of(type)), true;
-    if (str_is(name, "dict.setdefault") && type->params[1]->kind == TY_CLASS)
-        return *out = val_of(fact_of(type->params[1])), true;
+    if (is_among(name, in_place, countof(in_place)) || is_among(name, copies, countof(copies)))
+        return *out = val_of(fact_of(type)), true;
+    bool list = type_is_list(type) || type_is_of(type, CLS_deque);
+    if (list && stored->kind != TY_UNKNOWN && is_among(name, lists, countof(lists)))
+        return *out = val_of(fact_of(type_class_of(in->types, CLS_list, &stored))), true;
+    if (holds && (is_among(name, takes, countof(takes)) || str_is(name, "dict.setdefault")))
+        return *out = val_of(fact_of(stored)), true;
     return in->stop = STOP_UNKNOWN, false;
+}
+
+/* What goes over a container, and asks itself what is known of the items. */
+static bool walks(Str name) {
+    static const char *const names[] = {"builtins.enumerate", "builtins.iter", "builtins.len",
+                                        "builtins.reversed",  "builtins.zip",  "dict.items",
+                                        "dict.keys",          "dict.values"};
+    return is_among(name, names, countof(names));
 }
 
 /* NumPy makes arrays of characters as wide as the longest text, which only the run tells. */
@@ -244,8 +260,7 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
         !tuples_as_arrays(in, name, args))
         return false;
     if (!container_taught(in, name, args)) return false;
-    if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
-        !str_is(name, "builtins.len"))
+    if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open && !walks(name))
         return call_open(in, name, args, out);
     if (v_instance_builtin(in, name, args, &known, out) || known) return !in->stop;
     if (is_empty_display(name, args, &cls)) return v_container_site(in, cls, in->at, NULL, 0, out);

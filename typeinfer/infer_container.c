@@ -7,7 +7,7 @@
 #include "typeinfer/infer_made.h"
 #include "typeinfer/infer_variant.h"
 
-enum { THROUGH_CONTAINERS = 6, MOST_PARAMS = 2 };
+enum { MOST_PARAMS = 2 };
 
 /* -- webs ------------------------------------------------------------------------------------------ */
 
@@ -178,7 +178,7 @@ static const Type *container_type(Infer *in, ClassId cls, bool shared, const Typ
     return shared ? type_shared(in->types, type) : type;
 }
 
-static const Type *container_like(Infer *in, const Type *like, const Type *const *params) {
+const Type *container_like(Infer *in, const Type *like, const Type *const *params) {
     const Type *type = container_type(in, (ClassId)like->bits, like->shared, params);
     return type_variant_like(in, type, like);
 }
@@ -186,11 +186,6 @@ static const Type *container_like(Infer *in, const Type *like, const Type *const
 static const Type *web_type(Infer *in, ClassId cls, const WebFacts *w, const Type *const *params) {
     const Type *type = container_type(in, cls, w->shared, params);
     return w->like ? type_variant_like(in, type, w->like) : type;
-}
-
-/* The parameter that stands for what is stored under a place: the elements of a list, the values of a dict. */
-static int32_t stored_param(const Type *container) {
-    return container->nparams - 1;
 }
 
 /* A display in a tuple was seen as a tuple of its items before it became a list. */
@@ -347,61 +342,6 @@ static bool teach_web(Infer *in, Ref web, const Type *container, const Type *con
     return true;
 }
 
-/* The object of a method that `call` calls by that name; NO_REF: it is no such call. */
-static Ref called_on(const Infer *in, Ref call, const char *const *names, int n) {
-    const Inst *inst = ir_inst(in->f, call);
-    if (inst->op != OP_call_py) return NO_REF;
-    Ref object;
-    Str name;
-    if (!v_attr_parts((Infer *)in, ir_arg(in->f, call, 0), &object, &name)) return NO_REF;
-    for (int i = 0; i < n; i++)
-        if (str_is(name, names[i])) return object;
-    return NO_REF;
-}
-
-/* What a container whose site is not in sight was got from: xs in xs[i], in `for x in xs` and in d.setdefault(k, xs). */
-static Ref container_of(Infer *in, Ref ref) {
-    static const char *const gets[] = {"setdefault", "get", "pop", "popleft"}, *const values[] = {
-                                                                                   "values"};
-    const Inst *inst = ir_inst(in->f, ref);
-    if (inst->op == OP_getitem) { /* a slice is no element */
-        const Type *index = in->facts[ir_arg(in->f, ref, 1)].type;
-        return index && index->kind != TY_SLICE ? ir_arg(in->f, ref, 0) : NO_REF;
-    }
-    if (inst->op == OP_call_py) return called_on(in, ref, gets, countof(gets));
-    if (inst->op != OP_iter_get) return NO_REF;
-    Ref iter = ir_arg(in->f, ir_arg(in->f, ref, 0), 0);
-    if (ir_inst(in->f, iter)->op != OP_iter) return NO_REF;
-    Ref over = ir_arg(in->f, iter, 0), object = called_on(in, over, values, 1);
-    return object ? object : over;
-}
-
-/* The parameter or closure variable of this function that the value is, or -1. */
-static int32_t slot_of(Infer *in, Ref ref) {
-    const Inst *inst = ir_inst(in->f, ref);
-    if (inst->op == OP_param) return inst->imm < in->inst->nslots ? (int32_t)inst->imm : -1;
-    const NestedFunction *own = ti_nested(in->ti, in->inst->function);
-    if (inst->op != OP_freevar) return -1;
-    if (!own) /* of a comprehension, or of a function that Python made, which has no such slot */
-        return instance_nslots(in->inst->info->code) + (int32_t)inst->imm;
-    for (int32_t k = 0; k < own->nvariables; k++)
-        if (str_equal(own->variables[k], *inst->u.name))
-            return instance_nslots(in->inst->info->code) + own->ndefaults + k;
-    return -1;
-}
-
-/* It was given to the function: whoever calls that is told. */
-static void want(Infer *in, Ref ref, const Type *type) {
-    Instance *inst = in->inst;
-    int32_t slot = slot_of(in, ref);
-    if (slot < 0 || slot >= inst->nslots || !inst->slots[slot].fact.type ||
-        inst->slots[slot].fact.type->kind != TY_CLASS)
-        return;
-    if (!inst->wants) inst->wants = arena_array(in->arena, const Type *, inst->nslots);
-    const Type *both = container_join(in, inst->wants[slot], type);
-    if (both) inst->wants[slot] = both;
-}
-
 /* The number of a function says which it is in one choice alone. */
 static bool holds_choice(const Type *type) {
     if (type->kind == TY_CHOICE) return true;
@@ -418,24 +358,8 @@ static bool same_at_run_time(Infer *in, const Type *a, const Type *b) {
            (a == b || (lower_type(in->ti, a) == lower_type(in->ti, b) && !holds_choice(a)));
 }
 
-/* Elements of those types are put into the container. */
-static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *params, int depth) {
-    Ref web = web_with_site(in, ref), from;
-    if (web) return teach_web(in, web, type, params);
-    if (ref && depth && !in->emit && (from = container_of(in, ref))) {
-        const Type *outer = in->facts[from].type;
-        bool deque = type_is_of(outer, CLS_deque);
-        if (type_is_list(outer) || deque || type_is_of(outer, CLS_dict)) {
-            const Type *outer_params[MOST_PARAMS] = {0};
-            outer_params[stored_param(outer)] = container_like(in, type, params);
-            return teach(in, from, outer, outer_params, depth - 1);
-        }
-    }
-    if (ref && type->open && !in->emit) {
-        const Type *known = container_like(in, type, params);
-        want(in, ref, known);
-        if (!cell_teach(in, ref, known)) return false;
-    }
+/* Nothing more can be learned: what is put in is what the container is of. */
+static bool fits(Infer *in, const Type *type, const Type *const *params) {
     for (int32_t p = 0; p < type->nparams; p++)
         if (params[p] && !type->params[p]->open &&
             !(type->shared && becomes_element(params[p], type->params[p])) &&
@@ -444,44 +368,82 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
     return true;
 }
 
+/* Elements of those types are put into the container. */
+static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *params, int steps) {
+    Ref web = web_with_site(in, ref);
+    if (web) return teach_web(in, web, type, params);
+    if (ref && steps && !in->emit) {
+        bool found = false;
+        const Type *known = container_like(in, type, params);
+        if (!origin_told(in, ref, known, steps, &found)) return false;
+        if (found) return true;
+    }
+    if (ref && type->open && !in->emit) {
+        const Type *known = container_like(in, type, params);
+        origin_wants(in, ref, known);
+        if (!cell_teach(in, ref, known)) return false;
+    }
+    return fits(in, type, params);
+}
+
+/* What is known of the parameters of a container; NULL for the others. */
+static void known_params(const Type *type, const Type **params) {
+    for (int32_t p = 0; p < type->nparams; p++)
+        params[p] = type->params[p]->kind == TY_UNKNOWN ? NULL : type->params[p];
+}
+
+/* The display of a tuple that the value is, or NO_REF. */
+static Ref display_of(Infer *in, Ref ref, const Type *type) {
+    ContainerWebs *w = in->containers;
+    Ref display = ref && w && type->kind == TY_TUPLE ? w->display[representative(w, ref)] : NO_REF;
+    return display && ir_inst(in->f, display)->nargs == type->nitems ? display : NO_REF;
+}
+
+bool container_told(Infer *in, Ref ref, const Type *type, int steps, bool *found) {
+    const Type *now = in->facts[ref].type, *params[MOST_PARAMS] = {0};
+    if (!now || !steps || now->kind != type->kind) return true;
+    if (now->kind == TY_CLASS) {
+        if (now->bits != type->bits || !now->nparams || now->nparams > MOST_PARAMS) return true;
+        known_params(type, params);
+        *found = true;
+        return now == type || teach(in, ref, now, params, steps);
+    }
+    if (now->kind != TY_TUPLE || now->nitems != type->nitems) return true;
+    Ref display = display_of(in, ref, type);
+    for (int32_t k = 0; display && k < type->nitems; k++)
+        if (!container_told(in, ir_arg(in->f, display, k), type->items[k], steps - 1, found))
+            return false;
+    if (display) return true;
+    if (!origin_told(in, ref, type, steps, found)) return false;
+    if (*found || !now->open) return true;
+    *found = true;
+    return origin_wants(in, ref, type), true;
+}
+
 static void share_web(Infer *in, Ref web) {
     if (in->containers->facts[web].shared) return;
     in->containers->facts[web].shared = true;
     visit_sites_again(in, web);
 }
 
-/* Lists that are put into a list of floats hold floats. */
+/* Lists that are put into a list of floats hold floats, also in tuples. */
 bool container_learns(Infer *in, const Type *element, Ref item) {
-    Ref inner = web_with_site(in, item);
+    Ref inner = web_with_site(in, item), display;
     const Type *params[MOST_PARAMS] = {0};
     bool any = false;
-    if (!inner || !element || element->kind != TY_CLASS || element->nparams > MOST_PARAMS)
-        return true;
+    for (int32_t k = 0; element && (display = display_of(in, item, element)) && k < element->nitems;
+         k++)
+        if (!container_learns(in, element->items[k], ir_arg(in->f, display, k))) return false;
+    if (!element || element->kind != TY_CLASS || element->nparams > MOST_PARAMS) return true;
+    if (!inner) {
+        const Type *now = item ? in->facts[item].type : NULL;
+        bool found, open = now && now->open && element->nparams;
+        return !open || container_told(in, item, element, ORIGIN_STEPS, &found);
+    }
     if (element->shared) share_web(in, inner);
     for (int32_t p = 0; p < element->nparams; p++)
         if (element->params[p]->kind != TY_UNKNOWN) params[p] = element->params[p], any = true;
     return !any || teach_web(in, inner, element, params);
-}
-
-/* Where a variable of a closure that was made here comes from. */
-static Ref taken_from(const Infer *in, const Val *closure, int32_t k) {
-    const Inst *made = closure && closure->src ? ir_inst(in->f, closure->src) : NULL;
-    while (made && made->op == OP_check_bound && made->nargs == 1)
-        made = ir_inst(in->f, ir_arg(in->f, closure->src, 0));
-    return made && made->op == OP_function && k < made->nargs ? ir_args(in->f, closure->src)[k]
-                                                              : NO_REF;
-}
-
-bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure) {
-    int32_t more = closure ? callee->nslots - closure->f.type->nitems : callee->nslots;
-    for (int32_t i = 0; callee->wants && !in->emit && i < callee->nslots; i++) {
-        const Type *type = values[i].f.type, *wanted = callee->wants[i];
-        Ref src = i < more ? values[i].src : taken_from(in, closure, i - more);
-        if (wanted && src && type && type->kind == TY_CLASS && type->open &&
-            !teach(in, src, type, wanted->params, THROUGH_CONTAINERS))
-            return false;
-    }
-    return true;
 }
 
 /* -- results --------------------------------------------------------------------------------------- */
@@ -493,12 +455,6 @@ bool container_is_made(const Type *type) {
 
 static bool is_open_container(const Type *type) {
     return container_is_made(type) && type->open;
-}
-
-/* What is known of the parameters of a container; NULL for the others. */
-static void known_params(const Type *type, const Type **params) {
-    for (int32_t p = 0; p < type->nparams; p++)
-        params[p] = type->params[p]->kind == TY_UNKNOWN ? NULL : type->params[p];
 }
 
 const Type *container_left_open(Infer *in) {
@@ -537,7 +493,8 @@ bool container_of_call(Infer *in, const Type *made, const Type *result, const Ty
     const WebFacts *w = facts_of(in, in->at);
     *out = web_type(in, (ClassId)made->bits, w, w->params);
     if (!in->emit && in->facts[in->at].type != *out) forget_result(in);
-    return true;
+    bool found;
+    return in->emit || origin_told(in, in->at, *out, ORIGIN_STEPS, &found);
 }
 
 bool container_returned(Infer *in, Ref ref, const Type *declared) {
@@ -546,7 +503,7 @@ bool container_returned(Infer *in, Ref ref, const Type *declared) {
         declared->kind != TY_CLASS || declared->bits != type->bits || declared->open)
         return true;
     if (web_with_site(in, ref)) return container_learns(in, declared, ref);
-    return !type->open || teach(in, ref, type, declared->params, THROUGH_CONTAINERS);
+    return !type->open || teach(in, ref, type, declared->params, ORIGIN_STEPS);
 }
 
 /* Numbers are left to what else is put in: xs + [0.5] says little of xs. */
@@ -555,7 +512,7 @@ static bool learns_addend(Infer *in, const Val *list, const Type *other) {
     known_params(other, params);
     bool number = !params[0] || type_is_number(params[0]) || params[0]->kind == TY_bool;
     return !list->f.type->open || number ||
-           teach(in, list->src, list->f.type, params, THROUGH_CONTAINERS);
+           teach(in, list->src, list->f.type, params, ORIGIN_STEPS);
 }
 
 bool container_added(Infer *in, Val a, Val b, Val *out) {
@@ -602,10 +559,23 @@ static bool says_nothing(Infer *in, Val container, int32_t p, const Type *item) 
     return !known || known->open;
 }
 
+/* What was told on the way back to the maker of a container has come back to it: nothing is cut to what it holds. */
+static bool has_come_back(Infer *in, const Type *type, const Val *items) {
+    const Type *params[MOST_PARAMS] = {0};
+    for (int32_t p = 0; p < type->nparams; p++) {
+        const Type *item = items[p].f.type;
+        if (!item || item->kind == TY_none) continue;
+        params[p] = kept_type(in, ti_stored(in->types, item));
+        if (type->shared) params[p] = type_shared_form(in->types, params[p]);
+        if (type->shared && can_convert(params[p], type->params[p])) params[p] = NULL;
+    }
+    return fits(in, type, params);
+}
+
 /* `items`: what becomes a part of the container, by parameter; a type of NULL: nothing. */
 static bool put_items(Infer *in, Val container, const Val *items) {
     const Type *type = container.f.type, *params[MOST_PARAMS] = {0};
-    if (in->emit) return true;
+    if (in->emit) return has_come_back(in, type, items);
     for (int32_t p = 0; p < type->nparams; p++) {
         params[p] = items[p].f.type ? ti_stored(in->types, items[p].f.type) : NULL;
         if (params[p] && says_nothing(in, container, p, params[p])) params[p] = NULL;
@@ -619,7 +589,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
         bool absent = params[p]->kind == TY_none && !hashes(type, p);
         if (!absent && !is_part(type, p, params[p])) return not_an_element(in, type, p, params[p]);
     }
-    if (!teach(in, container.src, type, params, THROUGH_CONTAINERS)) return false;
+    if (!teach(in, container.src, type, params, ORIGIN_STEPS)) return false;
     Ref web = web_with_site(in, container.src);
     for (int32_t p = 0; p < type->nparams; p++) {
         const Type *element = web ? in->containers->facts[web].params[p] : type->params[p];
@@ -631,20 +601,16 @@ static bool put_items(Infer *in, Val container, const Val *items) {
 /* A value of that type meets those of the web of `ref`: the containers that are made for it are such. Displays of tuples pass
  * it on to their items. */
 static bool meets(Infer *in, Ref ref, const Type *type) {
-    ContainerWebs *w = in->containers;
-    Ref display = type ? w->display[representative(w, ref)] : NO_REF, web;
-    if (type && type->kind == TY_TUPLE && display) {
-        const Inst *made = ir_inst(in->f, display);
-        for (int32_t k = 0; made->nargs == type->nitems && k < type->nitems; k++)
-            if (!meets(in, ir_arg(in->f, display, k), type->items[k])) return false;
-    }
+    Ref display = type ? display_of(in, ref, type) : NO_REF, web;
+    for (int32_t k = 0; display && k < type->nitems; k++)
+        if (!meets(in, ir_arg(in->f, display, k), type->items[k])) return false;
     if (!type || type->kind != TY_CLASS || type->open || type->nparams > MOST_PARAMS ||
         !(web = web_with_site(in, ref)))
         return true;
     if (type->shared && type->nparams) share_web(in, web);
     bool fits = true;
     for (int32_t p = 0; p < type->nparams; p++)
-        fits &= container_join(in, w->facts[web].params[p], type->params[p]) != NULL;
+        fits &= container_join(in, in->containers->facts[web].params[p], type->params[p]) != NULL;
     return !fits || teach_web(in, web, type, type->params);
 }
 
@@ -687,6 +653,12 @@ void container_of_today(Infer *in, Ref ref, Fact *f) {
 
 static const Type *closed(Infer *in, const Type *type) {
     if (!type || type->kind == TY_UNKNOWN) return ti_wint(in);
+    if (type->open && type->kind == TY_TUPLE) {
+        const Type **items = arena_array(in->arena, const Type *, type->nitems);
+        for (int32_t k = 0; k < type->nitems; k++)
+            items[k] = closed(in, type->items[k]);
+        return type_tuple_like(in->types, type, items);
+    }
     if (!type->open || type->kind != TY_CLASS || type->nparams > MOST_PARAMS) return type;
     const Type *params[MOST_PARAMS] = {0};
     for (int32_t p = 0; p < type->nparams; p++)
@@ -944,10 +916,18 @@ static bool start_taught(Infer *in, const CallArgs *args) {
            container_learns(in, items[0].f.type, args->args[1].src);
 }
 
+/* As items_of; no code is made for it. */
+static bool types_of_items(Infer *in, const Type *container, Val from, Val *items) {
+    Emit *emitting = in->emit;
+    in->emit = NULL;
+    bool known = items_of(in, container, from, items);
+    in->emit = emitting;
+    return known;
+}
+
 /* false: an error, or not known yet. */
 bool container_taught(Infer *in, Str name, const CallArgs *args) {
-    if (in->emit) return true;
-    if (str_is(name, "builtins.sum")) return start_taught(in, args);
+    if (str_is(name, "builtins.sum")) return in->emit || start_taught(in, args);
     for (int i = 0; i < countof(teachers); i++) {
         if (!str_is(name, teachers[i].name) || args->nkeywords) continue;
         Val items[MOST_PARAMS] = {0};
@@ -955,7 +935,8 @@ bool container_taught(Infer *in, Str name, const CallArgs *args) {
         if (args->nargs <= params[0]) return true;
         const Type *container = args->args[0].f.type;
         if (!is_object(&args->args[0])) return true; /* of heapq: told by its definition */
-        if (teachers[i].items && !items_of(in, container, args->args[params[0]], items))
+        if (in->emit && teachers[i].hint) return true;
+        if (teachers[i].items && !types_of_items(in, container, args->args[params[0]], items))
             return false;
         for (int32_t p = 0; !teachers[i].items && p < MOST_PARAMS; p++)
             if (params[p] && params[p] < args->nargs) items[p] = args->args[params[p]];

@@ -379,17 +379,29 @@ static bool object_item(Infer *in, Val list, Val counter, Val *out) {
     return true;
 }
 
+/* What a walk over a dict gives of which not all is known. Nothing is typed of it: a list of the same says enough. */
+static bool begin_open(Infer *in, const Type *dict, enum IterKind view, Val *a) {
+    const Type *const *params = dict->params, *item = params[view == ITER_VALUES];
+    bool table = type_is_of(dict, CLS_dict) && dict->nparams == 2;
+    bool known = table && params[0]->kind != TY_UNKNOWN && params[1]->kind != TY_UNKNOWN;
+    if (!known || in->emit) return in->stop = STOP_UNKNOWN, false;
+    if (view == ITER_ITEMS) item = type_tuple(in->types, params, 2);
+    return *a = val_of(fact_of(type_class_of(in->types, CLS_list, &item))), true;
+}
+
 /* Dicts and sets are gone over by functions of the library, which watch for changes from here on. */
 static bool begin_table(Infer *in, Val *a) {
     const Type *t = a->f.type;
     const char *name = "__iter__";
+    enum IterKind view = ITER_KEYS;
     Val table = *a;
     bool found;
     if (type_is_view(t)) {
+        view = (enum IterKind)t->bits;
         name = t->bits == ITER_KEYS ? name : t->bits == ITER_VALUES ? "__values__" : "__items__";
         table = iter_inner(*a);
     }
-    if (table.f.type->open) return in->stop = STOP_UNKNOWN, false;
+    if (table.f.type->open) return begin_open(in, table.f.type, view, a);
     return v_method(in, name, &table, 1, &found, a) || found || not_iterable(in, a, NULL);
 }
 

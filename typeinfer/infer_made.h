@@ -25,6 +25,20 @@ bool container_added(Infer *in, Val a, Val b, Val *out);
 void container_of_today(Infer *in, Ref ref, Fact *f);
 /* A web of containers that stay empty gets a type; false: there is none. */
 bool container_close_webs(Infer *in);
+/* As `like`, of these parameters; NULL: nobody knows. */
+const Type *container_like(Infer *in, const Type *like, const Type *const *params);
+/* The value is a container of that type, or a tuple that holds some, of which more is known than its fact says: whatever makes them is told.
+ * false: an error; *found: there is something to tell. */
+bool container_told(Infer *in, Ref ref, const Type *type, int steps, bool *found);
+
+/* -- infer_origin.c -- */
+
+/* So many values may be taken out of one another. */
+enum { ORIGIN_STEPS = 12 };
+/* What the value was taken out of is told of what type it is; *found: there is such a thing. */
+bool origin_told(Infer *in, Ref ref, const Type *type, int steps, bool *found);
+/* It was given to the function: whoever calls that is told. */
+void origin_wants(Infer *in, Ref ref, const Type *type);
 /* The callee puts something into containers among its arguments of which nothing was known. `closure`: whose variables are the last. */
 bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure);
 

@@ -61,7 +61,7 @@ static bool stored_in_open(Infer *in, Val self, const Val *index, Val *out) {
     if (is_kind(index, TY_SLICE)) stored = object;
     if (missing && !container_taught(in, STR("defaultdict.__getitem__"), &call)) return false;
     if (object->variant && !stored->open) return *out = val_of(fact_of(stored)), true;
-    if (stored->kind != TY_CLASS) return in->stop = STOP_UNKNOWN, false;
+    if (stored->kind == TY_UNKNOWN) return in->stop = STOP_UNKNOWN, false;
     return *out = val_of(fact_of(stored)), true;
 }
 

@@ -363,6 +363,13 @@ static bool v_add_open(Infer *in, Val a, Val b, Val *out) {
     return in->stop = STOP_UNKNOWN, false;
 }
 
+/* [[]] * n, and n * [[]]. */
+static bool repeats_open(const Val *list, const Val *times, Val *out) {
+    bool repeats = type_is_list(list->f.type) && list->f.type->open && type_is_int(times->f.type);
+    if (repeats) *out = val_of(fact_of(list->f.type));
+    return repeats;
+}
+
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool tuples = is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE), result;
     bool values = type_is_value(a.f.type) || type_is_value(b.f.type);
@@ -372,6 +379,9 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
          taken;
     if (op == OPR_add && !in_place && (a.f.type->open || b.f.type->open) && !in->emit)
         return v_add_open(in, a, b, out);
+    if (op == OPR_mul && !in_place && !in->emit &&
+        (repeats_open(&a, &b, out) || repeats_open(&b, &a, out)))
+        return true;
     if (v_overload_binary(in, operator_names[op], in_place, a, b, &taken, out) || taken)
         return !in->stop;
     if (one && (is_kind(&a, TY_TUPLE) || is_kind(&b, TY_TUPLE)) && /* others: v_object_operator */
