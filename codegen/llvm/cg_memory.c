@@ -58,6 +58,13 @@ void cg_lower_alloc(Cg *cg, Ref ref) {
     cg_set(cg, ref, out);
 }
 
+/* Counting keeps no pointer: an array that only its function knows stays one that nobody else loads from or stores into. */
+static void count_owner(Cg *cg, const char *function, Value owner) {
+    cg_call_extern(cg, function, cg->void_, &owner, 1);
+    Value fn = LLVMGetNamedFunction(cg->mod, function);
+    if (fn) cg_attribute(cg, fn, 1, "nocapture", 0);
+}
+
 /* The place of a frame is empty each time that a generator goes on, and LLVM knows it there: no call. */
 static void release_array(Cg *cg, const Type *type, Value owner) {
     BB behind = type_holds_frame(type) ? cg_block(cg, "released") : NULL;
@@ -67,7 +74,7 @@ static void release_array(Cg *cg, const Type *type, Value owner) {
         cg_at(cg, held);
     }
     cg_drop_frame(cg, type, owner);
-    cg_call_extern(cg, "quern_release", cg->void_, &owner, 1);
+    count_owner(cg, "quern_release", owner);
     if (!behind) return;
     LLVMBuildBr(cg->b, behind);
     cg_at(cg, behind);
@@ -75,7 +82,7 @@ static void release_array(Cg *cg, const Type *type, Value owner) {
 
 void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *function) {
     if (type->kind == TY_CLASS) {
-        cg_call_extern(cg, function, cg->void_, leaves, 1);
+        count_owner(cg, function, leaves[0]);
     } else if (type->kind == TY_ARRAY) {
         ArrayLeaves array;
         cg_array_open(cg, type, leaves, &array);
@@ -83,7 +90,7 @@ void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *functi
         if (counts && strcmp(function, "quern_release") == 0)
             release_array(cg, type, array.owner);
         else if (counts)
-            cg_call_extern(cg, function, cg->void_, &array.owner, 1);
+            count_owner(cg, function, array.owner);
     } else if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
             cg_count_owners(cg, type->items[i], leaves, function);

@@ -360,19 +360,6 @@ static bool any(const Cg *cg, bool (*has)(const Cg *, const Func *)) {
     return false;
 }
 
-static const char *host_pipeline(const Cg *cg) {
-    bool pairs = any(cg, has_pairs) && !any(cg, has_large_block);
-    return str_printf(cg->arena, "%s" HOST_FUNCTION,
-                      calls(cg)      ? HOST_INLINE HOST_INTERPROCEDURAL
-                      : !cg->inlined ? HOST_INLINE
-                                     : "always-inline,globaldce,",
-                      any(cg, has_narrowing) ? "aggressive-instcombine," : "",
-                      calls(cg) || any(cg, has_carried) ? "loop-load-elim," : "",
-                      pairs ? PAIRS : "", any(cg, has_steps) ? "loop(loop-reduce)," : "",
-                      any(cg, has_quotients) ? "div-rem-pairs," : "")
-        .bytes;
-}
-
 /* Two operations of one kind on floats in a block, or a function of mathematics, which has such: GPUs with packed arithmetic do two at
  * once. */
 static bool has_like_floats(const Cg *cg, const Func *func) {
@@ -387,6 +374,41 @@ static bool has_like_floats(const Cg *cg, const Func *func) {
         }
     }
     return false;
+}
+
+/* Does a round of a loop wait for two floats of the round before it, or may it for one that was stored? Shuffled into vectors and out of
+ * them again, these take longer. */
+static bool hands_on(const Cg *cg, const Func *func) {
+    Cfg cfg;
+    cfg_compute(&cfg, cg->arena, func);
+    for (int32_t l = 0; l < cfg.loops.len; l++) {
+        const Block *header = &func->blocks.items[cfg.loops.items[l].header];
+        int n = 0;
+        for (int32_t i = 0; i < header->insts.len; i++) {
+            const Inst *inst = ir_inst(func, header->insts.items[i]);
+            n += inst->op == OP_phi && inst->type && type_class(inst->type) == CLASS_FLT;
+        }
+        if (n > 1) return true;
+    }
+    return has_carried(cg, func);
+}
+
+/* Has it floats that are computed side by side, and no round that waits for them? */
+static bool has_floats_apart(const Cg *cg, const Func *func) {
+    return has_like_floats(cg, func) && !hands_on(cg, func);
+}
+
+static const char *host_pipeline(const Cg *cg) {
+    bool pairs = (any(cg, has_pairs) || any(cg, has_floats_apart)) && !any(cg, has_large_block);
+    return str_printf(cg->arena, "%s" HOST_FUNCTION,
+                      calls(cg)      ? HOST_INLINE HOST_INTERPROCEDURAL
+                      : !cg->inlined ? HOST_INLINE
+                                     : "always-inline,globaldce,",
+                      any(cg, has_narrowing) ? "aggressive-instcombine," : "",
+                      calls(cg) || any(cg, has_carried) ? "loop-load-elim," : "",
+                      pairs ? PAIRS : "", any(cg, has_steps) ? "loop(loop-reduce)," : "",
+                      any(cg, has_quotients) ? "div-rem-pairs," : "")
+        .bytes;
 }
 
 /* The target's own passes, with those for pairs where there may be some. */
