@@ -408,7 +408,8 @@ static bool has_to_stay_one(const PassContext *ctx, const Func *func, const Loop
     return false;
 }
 
-static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
+/* `whole`: only where nothing is left to be asked in it. */
+static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop, bool whole) {
     RefList all = {0}, checks = {0};
     if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST ||
         has_to_stay_one(ctx, func, &cfg->loops.items[loop]))
@@ -419,6 +420,7 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     Bounds s = bounds_of(ctx, func, cfg, loop, preheader);
     for (int32_t i = 0; i < all.len; i++)
         if (describe(&s, all.items[i])) vec_push(ctx->arena, &checks, all.items[i]);
+    if (whole && checks.len < all.len) return false;
     bool copies = checks.len && s.conditions.len;
     if (copies) make_copies(ctx, &s, preheader);
     if (checks.len) {
@@ -468,7 +470,8 @@ static bool has_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
 }
 
 /* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. Inside of one that was, only
- * innermost loops are: for what changes in the nest but stands still in them, the ends of a row that were read from an array. */
+ * innermost loops are, and nests that then have nothing left: for what changes in the nest but stands still in them, the ends of a row
+ * that were read from an array, the lengths of a block that is a part of one. */
 void opt_bounds(PassContext *ctx, Func *func) {
     if (opt_is_outlined(func) && !func->again) return;
     Bits done = bits_new(ctx->arena, func->blocks.len);
@@ -480,9 +483,9 @@ void opt_bounds(PassContext *ctx, Func *func) {
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
         if (loop < 0 || func->blocks.items[headers.items[i]].cold) continue;
-        bool again = outlines(ctx) && opt_is_innermost(&cfg, loop);
-        if (in_versioned(&cfg, &done, loop) && !again) continue;
-        if (!version_nest(ctx, func, &cfg, loop)) continue;
+        bool inside = in_versioned(&cfg, &done, loop);
+        if (inside && !outlines(ctx)) continue;
+        if (!version_nest(ctx, func, &cfg, loop, inside && !opt_is_innermost(&cfg, loop))) continue;
         bits_set(&done, headers.items[i]);
         cfg_compute(&cfg, ctx->arena, func);
     }
