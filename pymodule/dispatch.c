@@ -95,6 +95,8 @@ bool py_spec_plan(JitCore *core, Spec *spec) {
     spec->alone = spec->placed && artifact->alone && (spec->numbers || is_plain(&artifact->result));
     spec->getter = spec->alone && spec->direct && spec->nargs == 1 &&
                    spec->plans[0].op == UB_SHARED && artifact->result.size <= GETTER_RESULT;
+    /* What changes nothing and allocates nothing drops nothing of Python's either. */
+    spec->reader = spec->getter && !spec->changes && artifact->result.kind == TY_f64;
     return true;
 }
 

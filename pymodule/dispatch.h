@@ -90,6 +90,7 @@ typedef struct Spec {
     bool numbers; /* the result is a tuple of ints and floats */
     bool alone; /* the code needs no context, and no code of others runs when its result is boxed */
     bool getter;     /* likewise, and its one argument is an object that Python shares */
+    bool reader;     /* likewise, which it does not change, and the result is a float */
     PyObject *tuple; /* the last such result, or NULL */
     bool declared;   /* made for a signature the user wrote */
     bool wraps;      /* its plans do */

@@ -596,18 +596,35 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     return call_slow(d, args, nargsf, kwnames);
 }
 
-PyObject *py_call_getter(PyObject *self, PyObject *instance) {
+/* Not inlined: its frame would be every getter's. */
+__attribute__((noinline)) static PyObject *call_getter(PyObject *self, PyObject *instance) {
     Dispatcher *d = (Dispatcher *)self;
-    const SharedObject *s = (const SharedObject *)instance;
+    SharedObject *s = (SharedObject *)instance;
     Spec *spec = atomic_load_explicit(&d->core.last, memory_order_acquire);
+    PyObject *args[] = {NULL, instance}, *value;
+    Py_INCREF(self); /* the property may let go of it meanwhile */
     if (QN_LIKELY(spec && spec->getter && spec->plans[0].key == s->key && !d->nogil)) {
         _Alignas(16) char result[GETTER_RESULT];
-        ObjectHeader *object = s->object;
-        void *args[] = {&object};
-        return run_alone(d, spec, true, args, result);
+        void *objects[] = {&s->object};
+        value = run_alone(d, spec, true, objects, result);
+    } else {
+        value = dispatcher_vectorcall(self, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     }
-    PyObject *args[] = {NULL, instance};
-    return dispatcher_vectorcall(self, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(self);
+    return value;
+}
+
+PyObject *py_call_getter(PyObject *self, PyObject *instance) {
+    Dispatcher *d = (Dispatcher *)self;
+    SharedObject *s = (SharedObject *)instance;
+    const Spec *spec = atomic_load_explicit(&d->core.last, memory_order_acquire);
+    if (QN_UNLIKELY(!spec || !spec->reader || spec->plans[0].key != s->key || d->nogil))
+        return call_getter(self, instance);
+    /* Nothing of Python's runs before there is the float, so nobody lets go of the function or the object, nor changes it. */
+    double result;
+    void *args[] = {&s->object};
+    spec->entry(NULL, args, (char *)&result);
+    return PyFloat_FromDouble(result);
 }
 
 /* -- life ------------------------------------------------------------------------------------------------------ */

@@ -522,38 +522,41 @@ static void remember_attribute(ModState *state, PyTypeObject *type, PyObject *na
     entry->kind = entry->offset ? ENTRY_PROPERTY : 0;
 }
 
-/* The value of a property whose getter is compiled, without what CPython does around a call of any callable; NULL without an
- * exception: it is not. */
-static PyObject *compiled_getter(const ModState *state, const AttributeEntry *entry,
-                                 PyObject *self) {
-    PyObject *getter = *(PyObject **)((char *)entry->what + entry->offset);
-    if (!getter || !Py_IS_TYPE(getter, state->dispatcher_type)) return NULL;
-    Py_INCREF(getter); /* the property may let go of it meanwhile */
-    PyObject *value = py_call_getter(getter, self);
-    Py_DECREF(getter);
+/* What CPython would call. */
+__attribute__((noinline)) static PyObject *described(const AttributeEntry *entry, PyObject *self) {
+    PyObject *what = Py_NewRef(entry->what); /* the class may let go of it meanwhile */
+    PyObject *value = Py_TYPE(what)->tp_descr_get(what, self, (PyObject *)Py_TYPE(self));
+    Py_DECREF(what);
     return value;
 }
 
-static PyObject *instance_getattro(PyObject *self, PyObject *name) {
-    PyTypeObject *type = Py_TYPE(self);
-    const SharedObject *s = (const SharedObject *)self;
-    AttributeEntry *entry = entry_of(s->state, type, name);
-    if (QN_LIKELY(entry->name == name && entry->version == type->tp_version_tag)) {
-        const char *at = (const char *)s->object + entry->offset;
-        if (entry->kind == TY_f64 && s->object) return PyFloat_FromDouble(*(const double *)at);
-        if (entry->kind == TY_i64 && s->object) return PyLong_FromLongLong(*(const int64_t *)at);
-        if (entry->kind == ENTRY_PROPERTY) {
-            PyObject *value = compiled_getter(s->state, entry, self);
-            if (QN_LIKELY(value || PyErr_Occurred())) return value;
-        }
-        PyObject *what = Py_NewRef(entry->what); /* the class may let go of it meanwhile */
-        PyObject *value = Py_TYPE(what)->tp_descr_get(what, self, (PyObject *)type);
-        Py_DECREF(what);
-        return value;
-    }
+__attribute__((noinline)) static PyObject *searched(PyObject *self, PyObject *name) {
     PyObject *value = PyObject_GenericGetAttr(self, name);
-    if (value && PyUnicode_CHECK_INTERNED(name)) remember_attribute(s->state, type, name);
+    if (value && PyUnicode_CHECK_INTERNED(name))
+        remember_attribute(((SharedObject *)self)->state, Py_TYPE(self), name);
     return value;
+}
+
+/* The value of a property whose getter is compiled, without what CPython does around a call of any callable. */
+static PyObject *of_property(const AttributeEntry *entry, PyObject *self) {
+    PyObject *getter = *(PyObject **)((char *)entry->what + entry->offset);
+    const ModState *state = ((SharedObject *)self)->state;
+    bool compiled = getter && Py_IS_TYPE(getter, state->dispatcher_type);
+    return compiled ? py_call_getter(getter, self) : described(entry, self);
+}
+
+/* What is common ends in calls of others' functions: it has no frame. */
+static PyObject *instance_getattro(PyObject *self, PyObject *name) {
+    const PyTypeObject *type = Py_TYPE(self);
+    const SharedObject *s = (const SharedObject *)self;
+    const AttributeEntry *entry = entry_of(s->state, type, name);
+    if (QN_UNLIKELY(entry->name != name || entry->version != type->tp_version_tag))
+        return searched(self, name);
+    const char *at = (const char *)s->object + entry->offset;
+    if (entry->kind == TY_f64 && s->object) return PyFloat_FromDouble(*(const double *)at);
+    if (entry->kind == ENTRY_PROPERTY) return of_property(entry, self);
+    if (entry->kind == TY_i64 && s->object) return PyLong_FromLongLong(*(const int64_t *)at);
+    return described(entry, self);
 }
 #endif
 

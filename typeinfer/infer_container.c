@@ -437,7 +437,7 @@ bool container_learns(Infer *in, const Type *element, Ref item) {
     if (!element || element->kind != TY_CLASS || element->nparams > MOST_PARAMS) return true;
     if (!inner) {
         const Type *now = item ? in->facts[item].type : NULL;
-        bool found, open = now && now->open && element->nparams;
+        bool found = false, open = now && now->open && element->nparams;
         return !open || container_told(in, item, element, ORIGIN_STEPS, &found);
     }
     if (element->shared) share_web(in, inner);
@@ -493,7 +493,7 @@ bool container_of_call(Infer *in, const Type *made, const Type *result, const Ty
     const WebFacts *w = facts_of(in, in->at);
     *out = web_type(in, (ClassId)made->bits, w, w->params);
     if (!in->emit && in->facts[in->at].type != *out) forget_result(in);
-    bool found;
+    bool found = false;
     return in->emit || origin_told(in, in->at, *out, ORIGIN_STEPS, &found);
 }
 
