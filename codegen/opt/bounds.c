@@ -378,34 +378,9 @@ static Bounds bounds_of(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop, in
     return s;
 }
 
-static bool meets_in(const Func *func, const Block *block, int depth);
-
-/* Do work-items meet here, at a barrier or in a shuffle? */
-static bool meets(const Inst *inst, int depth) {
-    if (inst->op == OP_lib) {
-        const LibRow *row = lib_row_of(inst);
-        return !row || row->flags & LIB_CONVERGENT;
-    }
-    if (inst->op != OP_call) return false;
-    const Func *callee = inst->u.func;
-    for (int32_t b = 0; depth > 0 && b < callee->blocks.len; b++)
-        if (meets_in(callee, &callee->blocks.items[b], depth - 1)) return true;
-    return depth == 0;
-}
-
-static bool meets_in(const Func *func, const Block *block, int depth) {
-    for (int32_t k = 0; k < block->insts.len; k++)
-        if (meets(ir_inst(func, block->insts.items[k]), depth)) return true;
-    return false;
-}
-
 /* In a kernel: then all of them have to run the same copy, and the test in front need not come out the same. */
 static bool has_to_stay_one(const PassContext *ctx, const Func *func, const Loop *loop) {
-    enum { CALLS = 6 };
-    if (outlines(ctx)) return false;
-    for (int32_t i = 0; i < loop->blocks.len; i++)
-        if (meets_in(func, &func->blocks.items[loop->blocks.items[i]], CALLS)) return true;
-    return false;
+    return !outlines(ctx) && opt_work_items_meet(func, loop);
 }
 
 /* `whole`: only where nothing is left to be asked in it. */

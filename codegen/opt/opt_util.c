@@ -319,3 +319,33 @@ bool opt_is_brief(const Func *func, const Cfg *cfg, int32_t loop) {
     }
     return false;
 }
+
+/* -- where work-items meet ----------------------------------------------------------------------- */
+
+static bool meets_in(const Func *func, const Block *block, int depth);
+
+/* Do work-items meet here, at a barrier or in a shuffle? */
+static bool meets(const Inst *inst, int depth) {
+    if (inst->op == OP_lib) {
+        const LibRow *row = lib_row_of(inst);
+        return !row || row->flags & LIB_CONVERGENT;
+    }
+    if (inst->op != OP_call) return false;
+    const Func *callee = inst->u.func;
+    for (int32_t b = 0; depth > 0 && b < callee->blocks.len; b++)
+        if (meets_in(callee, &callee->blocks.items[b], depth - 1)) return true;
+    return depth == 0;
+}
+
+static bool meets_in(const Func *func, const Block *block, int depth) {
+    for (int32_t k = 0; k < block->insts.len; k++)
+        if (meets(ir_inst(func, block->insts.items[k]), depth)) return true;
+    return false;
+}
+
+bool opt_work_items_meet(const Func *func, const Loop *loop) {
+    enum { CALLS = 6 };
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        if (meets_in(func, &func->blocks.items[loop->blocks.items[i]], CALLS)) return true;
+    return false;
+}

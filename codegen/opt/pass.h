@@ -69,6 +69,7 @@ void opt_prove(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
 void opt_ranges(PassContext *ctx, Func *func);
 void opt_peel(PassContext *ctx, Func *func);
+void opt_apart(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_work(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
@@ -125,6 +126,8 @@ bool opt_loop_of_items(const Func *func, const Cfg *cfg, int32_t loop, CountedLo
 bool opt_paced(const Func *func, const Cfg *cfg, Ref phi, CountedLoop *loop, int64_t *start);
 /* Have the conditions in front of the nest shown that the loop has few rounds (bounds_rounds.c)? */
 bool opt_is_brief(const Func *func, const Cfg *cfg, int32_t loop);
+/* Do work-items of a kernel meet in the loop, at a barrier or in a shuffle? */
+bool opt_work_items_meet(const Func *func, const Loop *loop);
 int32_t opt_loop_of_header(const Cfg *cfg, int32_t header); /* -1: it is none */
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
 /* Does every round of the loop that goes back to its header pass the block? */

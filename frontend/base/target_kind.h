@@ -11,6 +11,11 @@ static inline bool target_is_host(TargetKind target) {
     return target == TARGET_CPU;
 }
 
+/* Does each lane of its waves count loops for itself, at no price? Where one counter for all of them is cheaper, it should stay one. */
+static inline bool target_counts_by_lane(TargetKind target) {
+    return target == TARGET_NVPTX;
+}
+
 /* In messages. */
 static inline const char *target_text(TargetKind target) {
     static const char *const texts[] = {"on the CPU", "on the target cuda", "on the target hip"};
