@@ -468,6 +468,7 @@ void cg_not_negative(Cg *cg, Value load) {
 }
 
 void cg_accesses(Cg *cg, Value inst) {
+    if (cg->accessed) cg_apart_access(cg, inst, cg->accessed);
     if (!cg->access) return;
     LLVMSetMetadata(inst, LLVMGetMDKindIDInContext(cg->context, "tbaa", 4),
                     LLVMMetadataAsValue(cg->context, cg->access));

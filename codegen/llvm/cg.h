@@ -75,6 +75,12 @@ typedef struct CgSig {
     const Memo *memo;     /* of its module; NULL: not made yet, or there is none */
 } CgSig;
 
+/* An array that a function makes: cg_apart.c. */
+typedef struct Made {
+    Ref array;
+    LLVMMetadataRef scope;
+} Made;
+
 /* The function being lowered. */
 typedef struct CgFunc {
     const Func *ir;
@@ -100,6 +106,8 @@ typedef struct CgFunc {
         patience; /* alloca, GPUs: iterations left to a work-item that has failed; 0: it has not */
     int32_t block;
     Ref ref;
+    Made *made;
+    int nmade;
     bool draws; /* from a bit generator: no functions of vectors, whose last bits differ */
 } CgFunc;
 
@@ -168,6 +176,7 @@ struct Cg {
     LLVMMetadataRef scope, kernel_scope;
     /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
     LLVMMetadataRef fields, elements, access;
+    Ref accessed; /* and of which array, where access is elements; NO_REF: not known */
     LLVMMetadataRef shared, kept; /* kernels of blocks: shared arrays, slots of work-items */
     bool
         whole_strides; /* strides of aligned arrays are multiples of the alignment: NumPy has seen to it */
@@ -293,6 +302,12 @@ void cg_not_negative(Cg *cg, Value load); /* of an i64 */
 Value cg_assembly(Cg *cg, const char *text, const char *constraints, LType result, Value operand);
 /* The load or store reaches what cg->access says. */
 void cg_accesses(Cg *cg, Value inst);
+/* Finds the arrays that the function makes. */
+void cg_apart_begin(Cg *cg);
+/* A load or store of an element of `array`, from a block of the function, lies apart from those of others. */
+void cg_apart_access(Cg *cg, Value access, Ref array);
+/* What memory an array is made of: two that differ are of no use to each other, whether they overlap or not. */
+Ref cg_memory_of(const Func *func, Ref array);
 /* A name for accesses of one loop, and the loads and stores of the block where code is built that come behind `from` (NULL: all) get it. */
 Value cg_access_group(Cg *cg);
 void cg_group_accesses(Cg *cg, Value group, Value from);

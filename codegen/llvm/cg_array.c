@@ -276,8 +276,10 @@ void cg_lower_load(Cg *cg, Ref ref) {
     Value inside, address = safe_address(cg, &array, indices, &inside);
     cg_tell_access(cg, &array, address, ACCESS_READ);
     cg->access = elements_of(cg, array.type);
+    cg->accessed = ir_arg(cg->f->ir, ref, 0);
     cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
     cg->access = NULL;
+    cg->accessed = NO_REF;
     for (int32_t k = 0; inside && k < cg_leaf_count(cg, array.type->element); k++)
         out[k] = LLVMBuildSelect(cg->b, inside, out[k], LLVMConstNull(LLVMTypeOf(out[k])), "");
     cg_set(cg, ref, out);
@@ -303,10 +305,13 @@ void cg_lower_store(Cg *cg, Ref ref) {
     cg->access = elements_of(cg, array.type);
     if (!type_is_scalar(array.type->element))
         cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
-    else
+    else {
+        cg->accessed = ir_arg(cg->f->ir, ref, 0);
         cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
                         cg_leaves(cg, value));
+    }
     cg->access = NULL;
+    cg->accessed = NO_REF;
 }
 
 /* -- identity --------------------------------------------------------------------------------- */

@@ -393,6 +393,7 @@ static void lower_function(Cg *cg, const CgSig *sig) {
     cg_at(cg, f.entry);
     open_params(cg);
     cg_tuples_begin(cg);
+    cg_apart_begin(cg);
     BB first = sig->recursive ? cg_block(cg, "stack") : f.heads[0];
     LLVMBuildBr(cg->b, first);
     if (sig->recursive) {

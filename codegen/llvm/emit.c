@@ -253,16 +253,6 @@ static bool has_pairs(const Cg *cg, const Func *func) {
     return false;
 }
 
-/* What memory an array is made of: two that differ are of no use to each other, whether they overlap or not. */
-static Ref memory_of(const Func *func, Ref array) {
-    for (;;) {
-        Op op = (Op)ir_inst(func, array)->op;
-        if (op != OP_view && op != OP_transpose && op != OP_reshape && op != OP_restride)
-            return array;
-        array = ir_arg(func, array, 0);
-    }
-}
-
 /* An index without the number that is added to it. */
 static Ref index_base(const Func *func, Ref index) {
     for (;;) {
@@ -290,11 +280,11 @@ static bool are_near(const Func *func, Ref load, Ref store) {
 static bool loads_stored(const Func *func, const Cfg *cfg, Ref store) {
     const Inst *inst = ir_inst(func, store);
     int32_t loop = cfg->loop_of[inst->block];
-    Ref into = memory_of(func, ir_arg(func, store, 0));
+    Ref into = cg_memory_of(func, ir_arg(func, store, 0));
     for (Ref r = 1; r < func->insts.len && loop >= 0; r++) {
         if (ir_inst(func, r)->op != OP_load || cfg->loop_of[ir_inst(func, r)->block] != loop)
             continue;
-        Ref from = memory_of(func, ir_arg(func, r, 0));
+        Ref from = cg_memory_of(func, ir_arg(func, r, 0));
         Op op = (Op)ir_inst(func, from)->op;
         bool known = from == into || op == OP_param || op == OP_alloc || op == OP_frozen;
         if (!known || (from == into && are_near(func, r, store))) return true;
