@@ -229,19 +229,33 @@ bool v_member_of_value(Infer *in, Val cls, const CallArgs *args, Val *out) {
     return v_library(in, "primitive.member_of", &(CallArgs){of, 4, 0, NULL}, out);
 }
 
-/* The attribute of the member that it is at run time: a tuple of those of all members, indexed by its position. */
+/* Where the member that it is at run time stands among the names; one that is an int is looked for. */
+static bool position_of_member(Infer *in, Val a, const EnumClass *cls, Val *out) {
+    Val *numbers = arena_array(in->arena, Val, cls->n), of[2] = {a, v_number(in, a)};
+    *out = (Val){.f = fact_of(ti_wint(in)), .ref = a.ref};
+    if (!cls->ints) return true;
+    for (int32_t k = 0; k < cls->n; k++)
+        numbers[k] = val_of(fact_int(in, cls->numbers[k]));
+    of[0] = v_tuple(in, numbers, cls->n);
+    return v_library(in, "tuple.index", &(CallArgs){of, 2, 0, NULL}, out);
+}
+
+/* The attribute of the member that it is at run time: a tuple of those of all members, indexed by its position. Flags are members
+ * that have no name, too. */
 static bool attr_of_some(Infer *in, Val a, Str name, Val *out) {
     const EnumClass *cls = a.f.type->binding->enumeration;
     Val *all = arena_array(in->arena, Val, cls->n);
-    bool number = cls->n > 0 && !cls->ints, text = number && ti_has_objects(in);
+    bool number = cls->n > 0 && (!cls->ints || cls->by_value), text = number && ti_has_objects(in);
     for (int32_t k = 0; k < cls->n; k++) {
         if (!attr_of_member(in, a, k, name, &all[k])) return false;
         number = number && type_is_number(all[k].f.type);
         text = text && type_is_text(all[k].f.type);
         if (text && !v_text(in, &all[k])) return false;
     }
-    Val position = {.f = fact_of(ti_wint(in)), .ref = a.ref};
-    if (number || text) return v_tuple_get(in, v_tuple(in, all, cls->n), position, out);
+    Val position;
+    if (number || text)
+        return position_of_member(in, a, cls, &position) &&
+               v_tuple_get(in, v_tuple(in, all, cls->n), position, out);
     no_attribute(in, &a, name);
     ti_advise(
         in, "which member it is, is known only at run time: text and other objects cannot be told "

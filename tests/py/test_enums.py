@@ -417,8 +417,46 @@ def test_a_member_by_its_value(name, value):
             got(value)
     else:
         assert got(value) is want
-    if cls is Number:  # of others which it is, is not known before it runs
+    if cls in (Number, Mode):  # of others which it is, is not known before it runs
         assert njit(text)(value) == text(value)
+
+
+class Grade(enum.IntEnum):
+    LOW = 1
+    HIGH = 5
+    NEVER = -2
+    TOP = 5  # another name of HIGH
+
+    @property
+    def label(self):
+        return "grade " + self.name
+
+
+def of_two(n):
+    grade = Grade.LOW if n > 2 else Grade.TOP
+    return grade.name, grade.value, grade, grade.label
+
+
+def of_all(n):
+    return [(grade.name, grade.label) for grade in Grade if grade > n]
+
+
+def of_a_list(n):
+    return [grade.name for grade in [Grade.NEVER, Grade.HIGH, Grade(n)]]
+
+
+@pytest.mark.parametrize("f", [of_two, of_all, of_a_list, lambda n: Grade(n).name, lambda n: Grade(n).label], ids=lambda f: f.__name__)
+def test_the_name_of_a_member_that_is_an_int(f):
+    for n in (1, 5, -2):
+        assert njit(f)(n) == f(n)
+
+
+def test_flags_have_no_names_at_run_time():
+    """What `|` makes of them is no member that the class names."""
+    bits = enum.IntFlag("Bits", {"A": 1, "B": 2})
+    with pytest.raises(errors.TypingError, match="known only at run time"):
+        njit(lambda n: (bits.A if n else bits.B).name)(1)
+    assert njit(lambda grade: grade.name)(Grade.TOP) == "HIGH"
 
 
 def test_a_member_of_many_by_its_value():

@@ -359,3 +359,23 @@ def test_N14_literals_are_refused_when_compiling():
         njit(lambda x: np.clip(x, 0, 300))(np.uint8(1))
     assert njit(lambda x: np.less(x, 300))(np.uint8(1)) is True  # comparisons are exact
     assert njit(lambda x: np.add(x, 200))(np.uint8(100)) == 44
+
+
+# -- floats have no identity -----------------------------------------------------------------------------------------
+
+
+def test_NaN_in_containers_is_asked_by_equality_alone():
+    """CPython's containers find an object that is the very same: as of NaN that are not one object, which `apart` makes."""
+    def asked(x, y):
+        return (x in [y], [x] == [y], (x,) == (y,), x in (y, 1.0), [y].count(x), [1.0, x] == [1.0, y], {1: x} == {1: y}, x in {y}, len({x, y}))
+
+    def apart():
+        return float("nan")
+
+    assert njit(asked)(apart(), apart()) == asked(apart(), apart())
+    one = math.nan
+    assert njit(lambda x: (x in [x], len({x, x}), x is x))(one) == (False, 2, True)
+    assert njit(asked)(0.0, -0.0) == asked(0.0, -0.0)
+    for f in (lambda x: [x].index(x), lambda x: [x].remove(x)):
+        with pytest.raises(ValueError):
+            njit(f)(one)
