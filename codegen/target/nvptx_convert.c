@@ -70,3 +70,23 @@ void nvptx_convert(Cg *cg) {
                     convert(cg, inst, is_signed);
             }
 }
+
+/* A bit as a signed int is 0 or -1, as in `-1 + (a < b)`. LLVM 19 selects 1 for -1 there. */
+static void convert_bit(Cg *cg, Value inst) {
+    LType type = LLVMTypeOf(inst);
+    LLVMPositionBuilderBefore(cg->b, inst);
+    Value v = LLVMBuildSelect(cg->b, LLVMGetOperand(inst, 0), LLVMConstReal(type, -1),
+                              LLVMConstReal(type, 0), "");
+    LLVMReplaceAllUsesWith(inst, v);
+    LLVMInstructionEraseFromParent(inst);
+}
+
+void nvptx_convert_bits(Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+            for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
+                next = LLVMGetNextInstruction(inst);
+                if (LLVMIsASIToFPInst(inst) && LLVMTypeOf(LLVMGetOperand(inst, 0)) == cg->i1)
+                    convert_bit(cg, inst);
+            }
+}

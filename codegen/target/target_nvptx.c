@@ -270,6 +270,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         nvptx_lay_out(cg);
     }
     if (cg->failed) return false;
+    nvptx_convert_bits(cg);
     nvptx_keep_signs(cg);
     gpu_keep_zeros(cg);
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);

@@ -585,3 +585,23 @@ def test_a_counter_behind_its_loop(device, limit):
         while count < limit and a * a < 4:
             a, count = a * a + r, count + 1
         assert found == count
+
+
+@cuda.jit
+def signed_bits(a, b, low, single, double, whole):
+    """An int that is 0 or -1, which LLVM converts as one bit."""
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        single[i] = -1 + ((a[i] < b[i]) | (a[i] == 0))
+        double[i] = -1 + ((a[i] != b[i]) ^ (b[i] > 1))
+        whole[i] = float(-((a[i] > b[i]) & (a[i] > 0))) + low
+
+
+def test_one_bit_with_a_sign(device):
+    a, b = np.array([1, 2, 3, 3, -1, 0]), np.array([2, 1, 3, 4, -1, -1])
+    single, double, whole = np.full(6, 9, np.float32), np.full(6, 9.0), np.full(6, 9.0)
+    signed_bits[1, 32](a, b, 0.5, single, double, whole)
+    pairs = [(int(x), int(y)) for x, y in zip(a, b, strict=True)]
+    assert single.tolist() == [-1.0 + ((x < y) | (x == 0)) for x, y in pairs]
+    assert double.tolist() == [-1.0 + ((x != y) ^ (y > 1)) for x, y in pairs]
+    assert whole.tolist() == [0.5 - ((x > y) & (x > 0)) for x, y in pairs]
