@@ -89,6 +89,8 @@ static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
     bool list = type_is_list(type) || type_is_of(type, CLS_deque);
     if (list && stored->kind != TY_UNKNOWN && is_among(name, lists, countof(lists)))
         return *out = val_of(fact_of(type_class_of(in->types, CLS_list, &stored))), true;
+    if (holds && str_is(name, "dict.popitem") && type->params[0]->kind != TY_UNKNOWN)
+        return *out = val_of(fact_of(type_tuple(in->types, type->params, 2))), true;
     if (holds && (is_among(name, takes, countof(takes)) || str_is(name, "dict.setdefault")))
         return *out = val_of(fact_of(stored)), true;
     return in->stop = STOP_UNKNOWN, false;

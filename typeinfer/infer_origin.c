@@ -137,6 +137,10 @@ static bool told_by_call(Infer *in, Ref ref, const Way *w) {
     Ref object = called_on(in, ref, &method);
     if (object && is_one_of(method, gets)) return stored_in(in, object, w);
     if (object && str_is(method, "copy")) return arrive(in, object, w);
+    if (object && str_is(method, "popitem") && w->type->kind == TY_TUPLE) {
+        Way value = way_of(w, w->type->items[w->type->nitems - 1]);
+        return stored_in(in, object, &value);
+    }
     if (str_is(builtin, "builtins.next")) return given_by(in, ir_arg(in->f, ref, 1), w);
     if (!is_one_of(builtin, copies) || !type_is_list(w->type)) return true;
     Way way = way_of(w, w->type->params[0]);

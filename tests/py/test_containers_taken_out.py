@@ -161,6 +161,14 @@ def taken(n):
     return rows
 
 
+def last_item(n):
+    d = {k: [] for k in range(n + 1)}
+    k, row = d.popitem()
+    row.append(k > 1)
+    d[k] = row
+    return d
+
+
 def queued(n):
     queue = deque()
     queue.append(([], 0))
@@ -244,7 +252,7 @@ def nothing(n):
 
 
 ALL = [numbered, numbered_text, side_by_side, backwards, values, items, items_numbered, keys, pairs, pairs_unpacked, one_pair, grid, part, repeated,
-       copied, ordered, taken, queued, searched, chosen, of_a_loop, two_variables, shared_variable, by_a_function, absent_first, nothing]
+       copied, ordered, taken, last_item, queued, searched, chosen, of_a_loop, two_variables, shared_variable, by_a_function, absent_first, nothing]
 
 
 @pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
