@@ -7,6 +7,8 @@
  * both stand in one function. What raises in them raises at the call. Of containers these are xs[i], xs[i] = v, xs.append(v) and the
  * like: an element that is looked at and not kept needs no reference there, and `refcount` sees that it is.
  *
+ * Helpers that are called in loops, and cannot raise, are written there: a call ends what is known of a loop.
+ *
  * Device functions with barriers are written into kernels of the cpu device, which `workitem` cuts there. */
 #include "codegen/opt/expand.h"
 
@@ -291,9 +293,49 @@ static void inline_device_functions(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
 }
 
+/* -- helpers in loops: what the passes behind know of loops they know of their calls then ------------------- */
+
+enum { MOST_LEVELS = 4 };
+
+/* A few steps that cannot raise, since a traceback names the function, and compute as their caller does. */
+static bool is_helper(const Func *func, int level) {
+    if (func->skipped || func->own_math || raises(func) || has_loop(func)) return false;
+    if (level == MOST_LEVELS || !is_simple(func, FEW_INSTS)) return false;
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        if (inst->op == OP_call && !is_helper(inst->u.func, level + 1)) return false;
+    }
+    return true;
+}
+
+/* Those that loops of the function call, and what these call then. */
+static void inline_helpers(PassContext *ctx, Func *func) {
+    const CompileOptions *o = ctx->options;
+    if (!target_is_host(o->infer.target) || o->sanitize || func->own_math) return;
+    for (int level = 0; level < MOST_LEVELS; level++) {
+        Cfg cfg;
+        RefList calls = {0};
+        cfg_compute(&cfg, ctx->arena, func);
+        for (int32_t i = 0; i < cfg.nrpo; i++) {
+            const Block *block = &func->blocks.items[cfg.rpo[i]];
+            for (int32_t k = 0; cfg.loop_of[cfg.rpo[i]] >= 0 && k < block->insts.len; k++) {
+                const Inst *inst = ir_inst(func, block->insts.items[k]);
+                if (inst->op == OP_call && inst->error == NO_BLOCK && inst->u.func != func &&
+                    calls.len < MOST_STEPS && is_helper(inst->u.func, 0))
+                    vec_push(ctx->arena, &calls, block->insts.items[k]);
+            }
+        }
+        if (calls.len == 0) return;
+        for (int32_t i = 0; i < calls.len; i++)
+            inline_call(ctx, func, calls.items[i]);
+        cfg_remove_unreachable(func);
+    }
+}
+
 void opt_inline(PassContext *ctx, Func *func) {
     inline_device_functions(ctx, func);
     if (inline_steps(ctx, func)) cfg_remove_unreachable(func);
+    inline_helpers(ctx, func);
     bool any = false;
     for (Ref ref = 1; ref < func->insts.len && !any; ref++)
         any = ir_inst(func, ref)->op == OP_map;
