@@ -634,6 +634,7 @@ static Interval of_wrap(Bounds *s, Ref ref, Place at) {
 static bool stays(const Bounds *s, Ref ref) {
     int64_t more;
     Ref base = parts(s, ref, &more);
+    if (base) base = opt_uncast(s->func, base);
     if (!base || bounds_invariant(s, base)) return true;
     return ir_inst(s->func, base)->op == OP_shape && bounds_invariant(s, ir_arg(s->func, base, 0));
 }
@@ -644,8 +645,12 @@ static void guards_of(const Bounds *s, Ref ref, bool upper, int32_t block, FactL
     bool counts = opt_is_header_phi(s->func, s->cfg, ref) ||
                   opt_range_item(s->func, s->cfg, ref, block, &item);
     int32_t loop = s->cfg->loop_of[ir_inst(s->func, ref)->block], n = 0;
-    *facts = (FactList){.value = ref, .upper = upper};
+    *facts = (FactList){.value = ref, .upper = upper, .narrow = true};
     opt_facts(s->func, s->cfg, block, NO_BLOCK, facts);
+    if (facts->n == 0 && opt_uncast(s->func, ref) != ref) {
+        facts->value = opt_uncast(s->func, ref);
+        opt_facts(s->func, s->cfg, block, NO_BLOCK, facts);
+    }
     for (int i = 0; i < facts->n; i++) {
         bool own = counts && facts->items[i].block == s->cfg->loops.items[loop].header;
         if (!own && stays(s, facts->items[i].bound)) facts->items[n++] = facts->items[i];
@@ -688,6 +693,14 @@ static Interval guarded(Bounds *s, Ref ref, Interval all, Place at) {
     return all;
 }
 
+/* An int of another type that does not change, as int64. */
+static Interval of_narrow(Bounds *s, Ref ref, Place at) {
+    if (!bounds_invariant(s, ref)) return none();
+    Ref wide = find(s, OP_cast, ref, NO_REF, NO_REF, 0);
+    if (!wide || ir_type(s->func, wide) != s->i64) wide = b_op1(&s->b, OP_cast, s->i64, ref);
+    return bounds_leaf(s, wide, at.bits);
+}
+
 static Interval of_value(Bounds *s, Ref ref, Place at) {
     const Inst *inst = ir_inst(s->func, ref);
     RangeItem item;
@@ -697,6 +710,10 @@ static Interval of_value(Bounds *s, Ref ref, Place at) {
     case OP_add:
     case OP_sub: return of_sum(s, ref, at);
     case OP_neg: return of_negative(s, ref, at);
+    case OP_cast: {
+        Ref narrow = opt_uncast(s->func, ref);
+        return narrow != ref ? bounds_interval(s, narrow, below(at)) : none();
+    }
     case OP_mul: return of_product(s, ref, at);
     case OP_select: return of_select(s, ref, at);
     case OP_floordiv:
@@ -714,7 +731,9 @@ static Interval of_value(Bounds *s, Ref ref, Place at) {
 }
 
 Interval bounds_interval(Bounds *s, Ref ref, Place at) {
-    if (at.depth > MAX_DEPTH || ir_type(s->func, ref) != s->i64) return none();
+    if (at.depth > MAX_DEPTH) return none();
+    if (opt_is_narrow(s->func, ref)) return of_narrow(s, ref, at);
+    if (ir_type(s->func, ref) != s->i64) return none();
     if (bounds_invariant(s, ref)) return bounds_leaf(s, ref, at.bits);
     int32_t before = s->conditions.len;
     int leaves = s->leaves;

@@ -44,19 +44,6 @@ static bool is_i64(const Func *func, Ref ref) {
     return type && type->kind == TY_i64;
 }
 
-/* An int that fits in int64 whatever it is. */
-static bool is_narrow(const Func *func, Ref ref) {
-    const Type *type = ir_type(func, ref);
-    return type && type_is_int(type) && type_bits(type) < 64;
-}
-
-/* The int that an int64 was made of: an element of 32 bits that is tested, and is an index behind the test. */
-static Ref uncast(const Func *func, Ref ref) {
-    const Inst *inst = ir_inst(func, ref);
-    bool widens = inst->op == OP_cast && is_i64(func, ref) && is_narrow(func, ir_arg(func, ref, 0));
-    return widens ? ir_arg(func, ref, 0) : ref;
-}
-
 /* -- equal values ---------------------------------------------------------------------------------- */
 
 /* What `ref` is a copy of: an index that passed its check, an axis of a new array. */
@@ -178,11 +165,11 @@ static bool prove_moved(Proof *p, Goal goal, Ref value, int64_t by, int32_t bloc
 
 /* Operands of comparisons, which are exact. */
 static bool is_compared(const Func *func, Ref ref) {
-    return is_i64(func, ref) || is_narrow(func, ref);
+    return is_i64(func, ref) || opt_is_narrow(func, ref);
 }
 
 static bool same_int(const Func *func, Ref a, Ref b) {
-    return same(func, uncast(func, a), uncast(func, b), SAME_DEPTH);
+    return same(func, opt_uncast(func, a), opt_uncast(func, b), SAME_DEPTH);
 }
 
 /* a <= b + d holds. */
@@ -425,7 +412,7 @@ static bool of_type(Goal goal, const Type *type) {
 
 static bool of_cast(Proof *p, Goal goal, int32_t block) {
     Ref from = ir_arg(p->func, goal.value, 0);
-    if (is_narrow(p->func, from)) return prove_moved(p, goal, from, 0, block);
+    if (opt_is_narrow(p->func, from)) return prove_moved(p, goal, from, 0, block);
     return of_type(goal, ir_type(p->func, from));
 }
 
@@ -963,7 +950,7 @@ static bool by_any(Proof *p, Goal goal, int32_t block) {
 
 static bool prove(Proof *p, Goal goal, int32_t block) {
     int64_t k, c;
-    bool narrow = is_narrow(p->func, goal.value);
+    bool narrow = opt_is_narrow(p->func, goal.value);
     if (!is_compared(p->func, goal.value) || p->depth >= MAX_DEPTH || --p->fuel < 0) return false;
     if (goal.symbol && number(p->func, goal.symbol, &k)) {
         if (__builtin_add_overflow(goal.k, k, &goal.k)) return false;

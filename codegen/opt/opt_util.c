@@ -50,6 +50,18 @@ bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref) {
     return loop >= 0 && cfg->loops.items[loop].header == inst->block;
 }
 
+bool opt_is_narrow(const Func *func, Ref ref) {
+    const Type *type = ir_type(func, ref);
+    return type && type_is_int(type) && type_bits(type) < 64;
+}
+
+Ref opt_uncast(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    bool widens = inst->op == OP_cast && inst->type->kind == TY_i64 &&
+                  opt_is_narrow(func, ir_arg(func, ref, 0));
+    return widens ? ir_arg(func, ref, 0) : ref;
+}
+
 bool opt_const_int(const Func *func, Ref ref, int64_t *value) {
     const Inst *inst = ir_inst(func, ref);
     if (inst->op != OP_const || inst->u.value->kind != CONST_INT) return false;

@@ -94,6 +94,10 @@ bool opt_is_innermost(const Cfg *cfg, int32_t loop); /* there is none inside */
 bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref);
 /* The value of an integer constant. */
 bool opt_const_int(const Func *func, Ref ref, int64_t *value);
+/* An int that fits in int64 whatever it is. */
+bool opt_is_narrow(const Func *func, Ref ref);
+/* The int that an int64 was made of: an element of 32 bits that is tested, and is an index behind the test. */
+Ref opt_uncast(const Func *func, Ref ref);
 /* Is every value of this integer provably >= 0? Conservative; sees through phis of counters.
  * index: it is used as one, so that sums and products that leave int64 do no harm. */
 bool opt_nonnegative(const Func *func, Ref ref, bool index);
@@ -153,7 +157,7 @@ typedef struct RangeItem {
 bool opt_range_item(const Func *func, const Cfg *cfg, Ref ref, int32_t block, RangeItem *out);
 /* What dominating branches say of `value`: value <= bound + by where `upper`, otherwise value >= bound + by.
  * At the start of `block`, or (`to` is a block) on the edge block -> to. With `sums` also what they say of value + more, where it is
- * for the caller to know that this does not wrap. */
+ * for the caller to know that this does not wrap. With `narrow` also of ints of other types, all of which int64 holds. */
 typedef struct Fact {
     Ref bound;
     int64_t by;
@@ -162,7 +166,7 @@ typedef struct Fact {
 } Fact;
 typedef struct FactList {
     Ref value;
-    bool upper, sums;
+    bool upper, sums, narrow;
     int n;
     Fact items[4];
 } FactList;

@@ -3,9 +3,10 @@
 
 enum { MAX_FACTS = 40 };
 
-static bool is_int(const Func *func, Ref ref) {
+/* Comparisons are of the numbers, whatever their types. */
+static bool is_int(const Func *func, const FactList *out, Ref ref) {
     const Type *type = ir_type(func, ref);
-    return type && type->kind == TY_i64;
+    return type && (type->kind == TY_i64 || (out->narrow && opt_is_narrow(func, ref)));
 }
 
 /* Is `sum` the value, or (`sums`) the value and a number, or what is in *more? */
@@ -33,7 +34,7 @@ static void fact_of_order(const Func *func, FactList *out, Ref a, Ref b, int64_t
     enum { FURTHEST = 1 << 20 };
     int64_t by;
     Ref more;
-    if (!is_int(func, a) || !is_int(func, b) || out->n == countof(out->items)) return;
+    if (!is_int(func, out, a) || !is_int(func, out, b) || out->n == countof(out->items)) return;
     if (!is_value(func, out, out->upper ? a : b, &by, &more)) return;
     if (by < -FURTHEST || by > FURTHEST) return;
     out->items[out->n++] =

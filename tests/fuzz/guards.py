@@ -57,10 +57,19 @@ class Guards:
         r = self.random
         self.line(depth, "for i in range(h):")
         self.line(depth + 1, f"for j in range({r.choice(['w', 'w - 1', 'm'])}):")
-        self.line(depth + 2, f"q = int({r.choice('tu')}[i, j]) {r.choice(['- 1', '+ n', '- n', '', '* 2', '- 3'])}")
+        self.line(depth + 2, f"q = {r.choice(['int', 'int', 'np.int32', 'np.int8'])}({r.choice('tu')}[i, j]) {r.choice(['- 1', '+ n', '- n', '', '* 2', '- 3'])}")
         by = r.randrange(-1, 3)
         self.line(depth + 2, f"if {self.test('q', 1, by)}:")
         self.use(depth + 3, "i", self.offset("q", by))
+
+    def weights(self, depth):
+        """What is taken from an item is the same in all rounds of the loop inside, and of fewer bits."""
+        r = self.random
+        self.line(depth, "for i in range(h):")
+        self.line(depth + 1, f"q = {r.choice(['np.int32', 'np.int32', 'np.int8', 'np.int16', 'int'])}({r.choice(['t[i, 0]', 'u[i, 0]', 't[i, 0] - 2'])})")
+        self.line(depth + 1, f"for j in range({r.choice(['w', 'w', 'm', 'w + 1', 'w - 1, -1, -1'])}):")
+        self.line(depth + 2, f"if {r.choice(['j >= q', 'j >= q', 'q <= j', 'j > q', 'q < j + 1', 'q >= 0 and j - q >= 0', 'j < w - q', 'j + q < w'])}:")
+        self.use(depth + 3, r.choice(["i", "0"]), r.choice(["j - q", "j - q", "j + q", "j", "q"]))
 
     def pairs(self, depth):
         """A variable whose sum with another one is tested."""
@@ -122,7 +131,7 @@ class Guards:
     def source(self):
         r = self.random
         self.lines += ["def f(t, u, n, m):", "    k = 0", "    h, w = t.shape"]
-        r.choice([self.items, self.items, self.loads, self.pairs, self.pairs, self.downwards, self.several, self.several])(1)
+        r.choice([self.items, self.items, self.loads, self.weights, self.pairs, self.pairs, self.downwards, self.several, self.several])(1)
         self.lines.append("    return k")
         return "\n".join(self.lines) + "\n"
 

@@ -107,7 +107,7 @@ SHAPES = [(3, 4), (4, 6), (1, 5), (2, 2), (0, 3), (5, 1), (3, 7)]
 
 def differences(program, seed, _devices=(), shapes=SHAPES):
     """What does not agree with CPython, as (sort, words), or None; without checks only where its indices are inside."""
-    names = {}
+    names = {"np": np}
     exec(program.source, names)
     made = [(word, njit(boundscheck=check)(names["f"])) for word, check in (("checked", None), ("unchecked", False))]
     numbers = random.Random(seed)
