@@ -81,12 +81,19 @@ static void convert_bit(Cg *cg, Value inst) {
     LLVMInstructionEraseFromParent(inst);
 }
 
+/* Of one, or of two that stand side by side. */
+static bool is_of_bits(const Cg *cg, Value v) {
+    LType type = LLVMTypeOf(v);
+    return (LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type) ==
+           cg->i1;
+}
+
 void nvptx_convert_bits(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
         for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
             for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
                 next = LLVMGetNextInstruction(inst);
-                if (LLVMIsASIToFPInst(inst) && LLVMTypeOf(LLVMGetOperand(inst, 0)) == cg->i1)
+                if (LLVMIsASIToFPInst(inst) && is_of_bits(cg, LLVMGetOperand(inst, 0)))
                     convert_bit(cg, inst);
             }
 }

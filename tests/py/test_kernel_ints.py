@@ -597,6 +597,22 @@ def signed_bits(a, b, low, single, double, whole):
         whole[i] = float(-((a[i] > b[i]) & (a[i] > 0))) + low
 
 
+@cuda.jit
+def signed_bits_of_two(a, b, out):
+    i = 2 * cuda.grid(1)
+    if i + 1 < out.shape[0]:
+        out[i] = -1 + ((a[i] < b[i]) | (a[i] == 0))
+        out[i + 1] = -1 + ((a[i + 1] < b[i + 1]) | (a[i + 1] == 0))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_two_bits_with_signs_side_by_side(device, dtype):
+    a, b = np.array([1, 2, 3, 3, -1, 0], np.int32), np.array([2, 1, 3, 4, -1, -1], np.int32)
+    out = np.full(6, 9, dtype)
+    signed_bits_of_two[1, 32](a, b, out)
+    assert out.tolist() == [-1.0 + bool((x < y) | (x == 0)) for x, y in zip(a, b, strict=True)]
+
+
 def test_one_bit_with_a_sign(device):
     a, b = np.array([1, 2, 3, 3, -1, 0]), np.array([2, 1, 3, 4, -1, -1])
     single, double, whole = np.full(6, 9, np.float32), np.full(6, 9.0), np.full(6, 9.0)
