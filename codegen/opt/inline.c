@@ -297,12 +297,30 @@ static void inline_device_functions(PassContext *ctx, Func *func) {
 
 enum { MOST_LEVELS = 4 };
 
-/* A few steps that cannot raise, since a traceback names the function, and compute as their caller does. */
+/* Numbers and tuples of them: nobody owns them, and nothing happens where they end. */
+static bool is_plain(const Type *type) {
+    bool plain = type->kind == TY_none || type_is_scalar(type);
+    if (type->kind != TY_TUPLE) return plain;
+    for (int32_t i = 0; i < type->nitems; i++)
+        if (!is_plain(type->items[i])) return false;
+    return true;
+}
+
+/* It may be given an array of numbers, and makes none. */
+static bool is_plain_value(const Inst *inst) {
+    if (!inst->type || is_plain(inst->type)) return true;
+    return inst->op == OP_param && inst->type->kind == TY_ARRAY &&
+           type_is_scalar(inst->type->element);
+}
+
+/* A few steps on numbers that cannot raise, since a traceback names the function, and compute as their caller does. */
 static bool is_helper(const Func *func, int level) {
     if (func->skipped || func->own_math || raises(func) || has_loop(func)) return false;
     if (level == MOST_LEVELS || !is_simple(func, FEW_INSTS)) return false;
     for (Ref ref = 1; ref < func->insts.len; ref++) {
         const Inst *inst = ir_inst(func, ref);
+        if (inst->op == OP_removed) continue;
+        if (!is_plain_value(inst)) return false;
         if (inst->op == OP_call && !is_helper(inst->u.func, level + 1)) return false;
     }
     return true;
