@@ -176,7 +176,7 @@ struct Cg {
     LLVMMetadataRef scope, kernel_scope;
     /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
     LLVMMetadataRef fields, elements, access;
-    Ref accessed; /* and of which array, where access is elements; NO_REF: not known */
+    Ref accessed; /* the array whose element a load or store reaches; NO_REF: it is no element */
     LLVMMetadataRef shared, kept; /* kernels of blocks: shared arrays, slots of work-items */
     bool
         whole_strides; /* strides of aligned arrays are multiples of the alignment: NumPy has seen to it */
@@ -308,6 +308,8 @@ void cg_apart_begin(Cg *cg);
 void cg_apart_access(Cg *cg, Value access, Ref array);
 /* What memory an array is made of: two that differ are of no use to each other, whether they overlap or not. */
 Ref cg_memory_of(const Func *func, Ref array);
+/* Is it given to the function, or made there, or a constant: nothing that may be one of several? */
+bool cg_is_known_memory(const Func *func, Ref memory);
 /* A name for accesses of one loop, and the loads and stores of the block where code is built that come behind `from` (NULL: all) get it. */
 Value cg_access_group(Cg *cg);
 void cg_group_accesses(Cg *cg, Value group, Value from);

@@ -19,6 +19,11 @@ Ref cg_memory_of(const Func *func, Ref array) {
     }
 }
 
+bool cg_is_known_memory(const Func *func, Ref memory) {
+    Op op = (Op)ir_inst(func, memory)->op;
+    return op == OP_param || op == OP_alloc || op == OP_frozen;
+}
+
 /* A node that names itself is nobody else's. */
 static LLVMMetadataRef own_node(Cg *cg, LLVMMetadataRef of) {
     LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(cg->context, NULL, 0), of};
@@ -27,7 +32,7 @@ static LLVMMetadataRef own_node(Cg *cg, LLVMMetadataRef of) {
     return node;
 }
 
-/* The arrays that the function makes once, and knows by one name: where a frame outlives the call, none. */
+/* The arrays that the function makes; where a frame outlives the call, none. */
 void cg_apart_begin(Cg *cg) {
     CgFunc *f = cg->f;
     if (!cg->target->is_host || f->sig->suspends || cg->options->opt_level < 2) return;
@@ -54,14 +59,13 @@ void cg_apart_access(Cg *cg, Value access, Ref array) {
     size_t nown = 0, nothers = 0;
     if (f->nmade == 0) return;
     Ref memory = cg_memory_of(f->ir, array);
-    Op op = (Op)ir_inst(f->ir, memory)->op;
     for (int i = 0; i < f->nmade; i++) {
         if (f->made[i].array == memory)
             own[nown++] = f->made[i].scope;
         else
             others[nothers++] = f->made[i].scope;
     }
-    if (nown == 0 && op != OP_param && op != OP_frozen && op != OP_alloc) return;
+    if (!cg_is_known_memory(f->ir, memory)) return;
     mark(cg, access, "alias.scope", own, nown);
     mark(cg, access, "noalias", others, nothers);
 }

@@ -285,8 +285,7 @@ static bool loads_stored(const Func *func, const Cfg *cfg, Ref store) {
         if (ir_inst(func, r)->op != OP_load || cfg->loop_of[ir_inst(func, r)->block] != loop)
             continue;
         Ref from = cg_memory_of(func, ir_arg(func, r, 0));
-        Op op = (Op)ir_inst(func, from)->op;
-        bool known = from == into || op == OP_param || op == OP_alloc || op == OP_frozen;
+        bool known = from == into || cg_is_known_memory(func, from);
         if (!known || (from == into && are_near(func, r, store))) return true;
     }
     return false;

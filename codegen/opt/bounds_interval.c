@@ -210,11 +210,12 @@ static Ref last_item(Bounds *s, Ref start, Ref stop, int64_t step) {
 static Interval of_range(Bounds *s, Ref ref, const RangeItem *item, Place at) {
     Ref zero = bounds_number(s, 0), one = bounds_number(s, 1);
     int64_t step = bounds_step(s, ref);
-    if (step != 1 && step != -1) at = at_most(at, SUM_BITS - 12);
+    bool strides = step != 1 && step != -1;
+    if (strides) at = at_most(at, SUM_BITS - 12);
     Interval start = {true, zero, zero}, stop = bounds_interval(s, item->stop, below(at));
     if (item->start) start = bounds_interval(s, item->start, below(at));
     if (!start.ok || !stop.ok) return none();
-    if (step != 1 && step != -1 && start.low == start.high) {
+    if (strides && start.low == start.high) {
         Ref last = last_item(s, start.low, step < 0 ? stop.low : stop.high, step);
         return step < 0 ? (Interval){true, last, start.high} : (Interval){true, start.low, last};
     }

@@ -7,7 +7,7 @@
  * both stand in one function. What raises in them raises at the call. Of containers these are xs[i], xs[i] = v, xs.append(v) and the
  * like: an element that is looked at and not kept needs no reference there, and `refcount` sees that it is.
  *
- * Helpers that are called in loops, and cannot raise, are written there: a call ends what is known of a loop.
+ * Helpers on numbers that are called in loops, and cannot raise, are written there: a call ends what is known of a loop.
  *
  * Device functions with barriers are written into kernels of the cpu device, which `workitem` cuts there. */
 #include "codegen/opt/expand.h"
