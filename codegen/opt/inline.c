@@ -326,10 +326,17 @@ static bool is_helper(const Func *func, int level) {
     return true;
 }
 
+static bool has_calls(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_call) return true;
+    return false;
+}
+
 /* Those that loops of the function call, and what these call then. */
 static void inline_helpers(PassContext *ctx, Func *func) {
     const CompileOptions *o = ctx->options;
     if (!target_is_host(o->infer.target) || o->sanitize || func->own_math) return;
+    if (!has_calls(func)) return;
     for (int level = 0; level < MOST_LEVELS; level++) {
         Cfg cfg;
         RefList calls = {0};
