@@ -46,6 +46,8 @@ typedef struct Infer Infer;
 typedef struct ContainerWebs ContainerWebs;
 typedef struct CellSite CellSite;
 typedef Vec(CellSite *) CellSites;
+typedef struct Assumed Assumed;
+typedef Vec(Assumed *) AssumedPlaces;
 typedef struct SentSite SentSite;
 typedef Vec(SentSite *) SentSites;
 typedef struct Unrolls Unrolls;
@@ -139,6 +141,7 @@ typedef struct Ti {
     Vec(const Type *) lowered; /* by type id */
     int32_t changes;           /* grows when the result of an instance changes */
     SentSites *sent;           /* infer_send.c; outlives a beginning again */
+    AssumedPlaces *assumed;    /* infer_assumed.c; outlives a beginning again */
     CellSites *cells; /* infer_cell.c; outlives a beginning again, as `kept` and `unrolls` do */
     Map *
         caught_kept; /* handle of code -> what its handlers catch are objects: infer_exception.c; outlives a beginning again */
@@ -148,6 +151,7 @@ typedef struct Ti {
     Vec(const ClassSet *) exact; /* of type(e) is ...: no derived classes */
     bool closes;                 /* generators run handlers when they are closed */
     bool throws;                 /* compiled code throws exceptions into generators */
+    int32_t rounds;              /* how often inference began again */
     bool again;                  /* something is known now that was not: all from the start */
     bool all;                    /* ti_diagnose: every error is wanted */
     bool without_known;          /* known.c: all of the library is inferred */
@@ -248,6 +252,8 @@ void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to);
 /* Infers and reports; false: inst->failed or ti->aborted. */
 bool infer_instance(Ti *ti, Instance *inst);
 void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request);
+/* Is something known behind a round of inference that was not when it began? */
+bool ti_wants_again(Ti *ti);
 /* The same, with what was found out about cells and functions that are kept. */
 void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request);
 

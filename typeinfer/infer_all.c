@@ -332,7 +332,7 @@ bool ti_diagnose(Module *module, Resolver *resolver, const InferRequest *request
         entry = instance_entry(&ti, request, out);
         if (!entry) return false;
         infer_instance(&ti, entry);
-        if ((!ti.again && !sent_settle(&ti)) || round == MOST_ROUNDS) break;
+        if (!ti_wants_again(&ti) || round == MOST_ROUNDS) break;
         ti_begin_again(&ti, module, resolver, request);
         entry = NULL;
     }

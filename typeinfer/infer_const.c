@@ -2,7 +2,7 @@
  *
  * Folding covers what types and shapes depend on: Python ints and bools, and comparisons of them. All
  * other arithmetic on constants is left to the passes, which fold with the meaning of the target. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_made.h"
 
 /* -- simple facts ------------------------------------------------------------------------------ */
 
@@ -236,6 +236,7 @@ bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
     if ((a->conflict && !heals(a, b)) || (b->conflict && !heals(b, a))) return false;
     Meet both;
     const Fact *items = NULL;
+    assumed_meets(in, a->type, b->type);
     if (!join_types(in, a, b, &both) || !join_items(in, a, b, both.type, &items)) {
         out->python = both.type && both.type->kind == TY_u64 ? both.python : 0;
         if (out->python) out->type = both.type;

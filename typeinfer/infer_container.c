@@ -207,6 +207,7 @@ static const Type *join_displays(Infer *in, const Type *a, const Type *b) {
 
 const Type *container_join(Infer *in, const Type *a, const Type *b) {
     if (!a || !b) return a ? a : b;
+    assumed_meets(in, a, b);
     if (type_is_exception(a) && type_is_exception(b))
         return type_exceptions_joined(in->types, a, b);
     if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits && a->nparams &&
@@ -333,6 +334,7 @@ static bool teach_web(Infer *in, Ref web, const Type *container, const Type *con
     bool changed = false;
     if (w->fixed) return fits_fixed(in, w, container, params);
     for (int32_t p = 0; p < container->nparams; p++) {
+        assumed_is(in, w->params[p], params[p]);
         const Type *both = container_join(in, w->params[p], params[p]);
         if (params[p] && !both) return mixed_elements(in, container, p, w->params[p], params[p]);
         changed |= both != w->params[p];
@@ -360,11 +362,15 @@ static bool same_at_run_time(Infer *in, const Type *a, const Type *b) {
 
 /* Nothing more can be learned: what is put in is what the container is of. */
 static bool fits(Infer *in, const Type *type, const Type *const *params) {
-    for (int32_t p = 0; p < type->nparams; p++)
-        if (params[p] && !type->params[p]->open &&
-            !(type->shared && becomes_element(params[p], type->params[p])) &&
-            !same_at_run_time(in, container_join(in, type->params[p], params[p]), type->params[p]))
+    for (int32_t p = 0; p < type->nparams; p++) {
+        if (!params[p] || type->params[p]->open) continue;
+        assumed_is(in, type->params[p], params[p]);
+        const Type *both = container_join(in, type->params[p], params[p]);
+        bool said = both && type->params[p]->assumed; /* and known when all begins again */
+        if (!said && !(type->shared && becomes_element(params[p], type->params[p])) &&
+            !same_at_run_time(in, both, type->params[p]))
             return mixed_elements(in, type, p, type->params[p], params[p]);
+    }
     return true;
 }
 
@@ -372,7 +378,7 @@ static bool fits(Infer *in, const Type *type, const Type *const *params) {
 static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *params, int steps) {
     Ref web = web_with_site(in, ref);
     if (web) return teach_web(in, web, type, params);
-    if (ref && steps && !in->emit) {
+    if (ref && steps > 0 && !in->emit) {
         bool found = false;
         const Type *known = container_like(in, type, params);
         if (!origin_told(in, ref, known, steps, &found)) return false;
@@ -401,7 +407,7 @@ static Ref display_of(Infer *in, Ref ref, const Type *type) {
 
 bool container_told(Infer *in, Ref ref, const Type *type, int steps, bool *found) {
     const Type *now = in->facts[ref].type, *params[MOST_PARAMS] = {0};
-    if (!now || !steps || now->kind != type->kind) return true;
+    if (!now || steps <= 0 || now->kind != type->kind) return true;
     if (now->kind == TY_CLASS) {
         if (now->bits != type->bits || !now->nparams || now->nparams > MOST_PARAMS) return true;
         known_params(type, params);
@@ -556,6 +562,7 @@ static bool says_nothing(Infer *in, Val container, int32_t p, const Type *item) 
     if (item->kind != TY_none || hashes(type, p)) return false;
     Ref web = web_with_site(in, container.src);
     const Type *known = web ? in->containers->facts[web].params[p] : type->params[p];
+    if (known && type_is_assumed(known)) return assumed_is(in, known, item), true;
     return !known || known->open;
 }
 
@@ -651,30 +658,22 @@ void container_of_today(Infer *in, Ref ref, Fact *f) {
 
 /* -- sites ------------------------------------------------------------------------------------------ */
 
-static const Type *closed(Infer *in, const Type *type) {
-    if (!type || type->kind == TY_UNKNOWN) return ti_wint(in);
-    if (type->open && type->kind == TY_TUPLE) {
-        const Type **items = arena_array(in->arena, const Type *, type->nitems);
-        for (int32_t k = 0; k < type->nitems; k++)
-            items[k] = closed(in, type->items[k]);
-        return type_tuple_like(in->types, type, items);
-    }
-    if (!type->open || type->kind != TY_CLASS || type->nparams > MOST_PARAMS) return type;
-    const Type *params[MOST_PARAMS] = {0};
-    for (int32_t p = 0; p < type->nparams; p++)
-        params[p] = closed(in, type->params[p]);
-    return container_like(in, type, params);
-}
-
-/* Any type was assumed of what is unknown, or that and None. */
+/* Was it `open` before an int, or something that was learned since, was assumed of what is unknown, or that and None? */
 bool container_is_closed(Infer *in, const Type *open, const Type *type) {
-    if (closed(in, open) == type) return true;
-    bool like = container_is_made(type) && type->bits == open->bits && type->shared == open->shared;
-    for (int32_t p = 0; like && p < open->nparams; p++) {
-        bool absent = open->params[p]->kind == TY_UNKNOWN && type->params[p]->kind == TY_OPTIONAL;
-        like = absent || closed(in, open->params[p]) == type->params[p];
-    }
-    return like;
+    if (open == type) return true;
+    if (open->kind == TY_UNKNOWN)
+        return type->kind == ti_wint(in)->kind || type->kind == TY_OPTIONAL;
+    bool tuple = open->kind == TY_TUPLE, cls = container_is_made(open);
+    if (!type || type->kind != open->kind || (!tuple && !cls)) return false;
+    if (cls && (!container_is_made(type) || type->bits != open->bits ||
+                type->shared != open->shared || type->nparams != open->nparams))
+        return false;
+    if (tuple && type->nitems != open->nitems) return false;
+    for (int32_t k = 0; k < (tuple ? open->nitems : open->nparams); k++)
+        if (!container_is_closed(in, tuple ? open->items[k] : open->params[k],
+                                 tuple ? type->items[k] : type->params[k]))
+            return false;
+    return true;
 }
 
 /* What a web is about whose containers nothing is ever put into: any type will do. */
@@ -684,7 +683,9 @@ bool container_close_webs(Infer *in) {
         WebFacts *w = facts_of(in, site.ref);
         bool open = false;
         for (int32_t p = 0; p < type_class_nparams(site.cls); p++) {
-            const Type *known = closed(in, w->params[p]);
+            AssumedAt at = {representative(in->containers, site.ref), p, 0};
+            if (w->params[p] && !w->params[p]->open) continue;
+            const Type *known = assumed_type(in, w->params[p], &at);
             open |= known != w->params[p];
             w->params[p] = known;
         }

@@ -31,6 +31,24 @@ const Type *container_like(Infer *in, const Type *like, const Type *const *param
  * false: an error; *found: there is something to tell. */
 bool container_told(Infer *in, Ref ref, const Type *type, int steps, bool *found);
 
+/* -- infer_assumed.c -- */
+
+/* Which unknown type: in parameter `param` of the containers of a web; `path` says where in it. */
+typedef struct AssumedAt {
+    Ref web;
+    int32_t param;
+    uint64_t path;
+} AssumedAt;
+/* Nothing says what a container holds that is of this type, or NULL: an int is assumed of each unknown type in it. */
+const Type *assumed_type(Infer *in, const Type *type, const AssumedAt *at);
+/* Both are what containers hold that are of one type: so is what is assumed in them. */
+void assumed_is(Infer *in, const Type *a, const Type *b);
+/* A value may be of either: containers are of one type then, numbers need not be. */
+void assumed_meets(Infer *in, const Type *a, const Type *b);
+/* All that was assumed is known now, or an int; false: nothing was assumed. */
+bool assumed_settle(Ti *ti);
+void assumed_begin(Ti *ti); /* another round */
+
 /* -- infer_origin.c -- */
 
 /* So many values may be taken out of one another. */

@@ -78,7 +78,8 @@ static bool put_value(StrBuf *key, const ConstVal *v) {
 }
 
 static bool put_fact(Infer *in, StrBuf *key, const Fact *f) {
-    if (!f->type || f->array || f->unbound || f->conflict || f->reported || f->type->open)
+    if (!f->type || f->array || f->unbound || f->conflict || f->reported || f->type->open ||
+        f->type->assumed)
         return false;
     const Binding *object = fact_object(f);
     if (object) return put_object(in, key, object);

@@ -129,6 +129,7 @@ static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a,
 static const Type *join_held(TypeTable *types, const Type *a, const Type *b) {
     bool cls = a->kind == TY_CLASS, tuple = a->kind == TY_TUPLE && a->fields == b->fields;
     if (a == b) return a;
+    if (type_is_assumed(a) || type_is_assumed(b)) return type_is_assumed(a) ? b : a;
     if (a->kind < TY_SCALARS && b->kind < TY_SCALARS)
         return type_strong_kind(a->kind) != type_strong_kind(b->kind) ? NULL
                : a->kind == type_strong_kind(a->kind)                 ? a
@@ -203,6 +204,8 @@ const Type *ti_kept_function(TypeTable *types, const Type *type) {
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a == b || b->kind == TY_UNKNOWN) return a;
     if (a->kind == TY_UNKNOWN) return b;
+    if (type_is_assumed(a)) return b; /* there is no value of it */
+    if (type_is_assumed(b)) return a;
     if (a->kind == TY_CAUGHT || b->kind == TY_CAUGHT) return NULL;
     if (type_is_text(a) && type_is_text(b)) /* kernels have constants only */
         return rule == JOIN_KERNEL ? NULL : type_class_of(types, CLS_str, NULL);
@@ -258,6 +261,7 @@ bool ti_meet(TypeTable *types, JoinRule rule, Meet a, Meet b, Meet *out) {
     *out = (Meet){ti_join(types, rule, a.type, b.type), 0};
     if (!out->type || rule == JOIN_NUMBA) return out->type != NULL;
     if (!is_int_or_bool(a.type) || !is_int_or_bool(b.type)) return true;
+    if (type_is_assumed(a.type) || type_is_assumed(b.type)) return true;
     if (!has_python_int(&a) && !has_python_int(&b)) return true;
     uint8_t negative = (a.python | b.python) & MET_NEGATIVE;
     bool weak_a = a.type->kind == TY_wint, weak_b = b.type->kind == TY_wint;

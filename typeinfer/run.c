@@ -1,4 +1,5 @@
 /* run.c - ti_run: instances are inferred, with what recursion needs, and then specialised. */
+#include "typeinfer/infer_made.h"
 #include "typeinfer/known.h"
 #include "frontend/base/os.h"
 
@@ -178,6 +179,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->makers, ti->arena);
     map_init(&ti->taken, ti->arena);
     ti->cells = arena_new(ti->arena, CellSites);
+    ti->assumed = arena_new(ti->arena, AssumedPlaces);
     ti->unrolls = unrolls_new(ti->arena);
     ti->sent = arena_new(ti->arena, SentSites);
     ti->caught_kept = arena_new(ti->arena, Map);
@@ -252,6 +254,14 @@ static void enter_maker(Module *module, const Instance *entry) {
     module->funcs.items[0] = entry->maker;
 }
 
+bool ti_wants_again(Ti *ti) {
+    if (ti->again || sent_settle(ti)) return true;
+    if (!assumed_settle(ti)) return false;
+    ti->cells = arena_new(ti->arena, CellSites); /* what was made of ints that were none */
+    ti->sent = arena_new(ti->arena, SentSites);
+    return true;
+}
+
 /* The entry, inferred; *ok false: it has errors. NULL: there is none, which has been told. */
 static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
                              const InferRequest *request, bool *ok) {
@@ -260,7 +270,7 @@ static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
         if (!entry) return NULL;
         diag_init(&entry->diags, ti->arena);
         *ok = check_declared(ti, entry) && infer_instance(ti, entry);
-        if (!ti->again && !sent_settle(ti)) return entry;
+        if (!ti_wants_again(ti)) return entry;
         if (round == MOST_ROUNDS)
             return diag_add(module->diags, E0105, NULL,
                             "the types of shared variables do not settle"),
@@ -271,16 +281,21 @@ static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
 
 void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
     CellSites *cells = ti->cells;
+    AssumedPlaces *assumed = ti->assumed;
     SentSites *sent = ti->sent;
     Map *caught_kept = ti->caught_kept, *kept = ti->kept, nested = ti->nested,
         objects = ti->objects; /* the same names again */
     Unrolls *unrolls = ti->unrolls;
+    int32_t rounds = ti->rounds + 1;
     bool all = ti->all, without_known = ti->without_known;
     ti_init(ti, module, resolver, request);
     ti->unrolls = unrolls;
+    ti->rounds = rounds;
     ti->nested = nested;
     ti->objects = objects;
     ti->cells = cells;
+    ti->assumed = assumed;
+    assumed_begin(ti);
     ti->sent = sent;
     ti->kept = kept;
     ti->caught_kept = caught_kept;

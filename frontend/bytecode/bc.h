@@ -228,6 +228,8 @@ Ref bc_unbound(SsaBuild *b);
 /* The stack as it is now is what block `to` (of the PyCfg) starts with. */
 bool bc_flow(SsaBuild *b, int32_t to);
 bool bc_flow_raised(SsaBuild *b, int32_t to); /* of a handler */
+/* In front of a jump to that block: the display that ends here is a value where other paths lead there, too. */
+void bc_end_display(SsaBuild *b, int32_t to);
 /* Diagnostics at the current instruction, or at the code unit given. Return false. Where all refusals are
  * wanted, a place has one. */
 bool bc_malformed(SsaBuild *b, const char *why);

@@ -15,6 +15,7 @@ static int32_t ir_block_of(const SsaBuild *b, int32_t block) {
 
 bool bc_h_jump(SsaBuild *b, int32_t arg) {
     int32_t to = target_block(b, arg);
+    bc_end_display(b, to);
     b_jump(&b->ir, ir_block_of(b, to));
     return bc_flow(b, to);
 }
@@ -28,6 +29,7 @@ bool bc_h_jump_back(SsaBuild *b, int32_t arg) {
 static bool branch(SsaBuild *b, Ref cond, bool when, int32_t target) {
     int32_t jump = target_block(b, target), next = target_block(b, b->inst + 1);
     int32_t yes = when ? jump : next, no = when ? next : jump;
+    bc_end_display(b, jump); /* {**d, "b": 0} or e */
     b_branch(&b->ir, cond, ir_block_of(b, yes), ir_block_of(b, no));
     return bc_flow(b, next) && bc_flow(b, jump);
 }

@@ -180,6 +180,16 @@ static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translat
     return true;
 }
 
+/* (... if c else {**d, "b": 0}): where another path may bring something else, the display that ends here is a dict. */
+void bc_end_display(SsaBuild *b, int32_t to) {
+    Slot *top = b->depth ? &b->stack[b->depth - 1] : NULL;
+    if (b->cfg->blocks[to].npreds < 2 || !top || top->kind != SLOT_DICT || !top->grown ||
+        b->displays_unsure)
+        return;
+    bc_write(b, slot_var(b, b->depth - 1) + VAR_VALUE, bc_dict_value(b, b->depth - 1));
+    top->grown = false;
+}
+
 bool bc_flow_raised(SsaBuild *b, int32_t to) {
     PyBlock *block = &b->cfg->blocks[to];
     if (!block->known) {
@@ -285,6 +295,7 @@ static bool translate_block(SsaBuild *b, int32_t number) {
     if (bc_op_info[b->decoded->insts.items[b->inst].op].ends == END_FALLS) {
         if (b->kw_names) return bc_malformed(b, "keyword names without a call");
         int32_t to = b->cfg->block_of_inst[block->end];
+        bc_end_display(b, to);
         b_jump(&b->ir, b->cfg->blocks[to].ir_block);
         if (!bc_flow(b, to)) return false;
     }

@@ -145,6 +145,7 @@ static void measure_tuple(Arena *arena, Type *type) {
         depth = QN_MAX(depth, item->depth + 1);
         type->counted |= item->counted;
         type->open |= item->open;
+        type->assumed |= item->assumed;
     }
     type->size = align_up(type->size, type->align);
     type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
@@ -162,6 +163,7 @@ static void measure_class(Arena *arena, Type *type) {
         depth = QN_MAX(depth, type->params[i]->depth + 1);
         type->parts = QN_MIN(type->parts + type->params[i]->parts, TYPE_MAX_PARTS + 1);
         type->open |= type->params[i]->open;
+        type->assumed |= type->params[i]->assumed;
     }
     type->offsets = offsets;
     type->object_size = align_up(at, 8);
@@ -205,6 +207,7 @@ static void measure_choice(Type *type) {
         type->parts = QN_MIN(type->parts + item->parts, TYPE_MAX_PARTS + 1);
         type->counted |= item->counted;
         type->open |= item->open;
+        type->assumed |= item->assumed;
         depth = QN_MAX(depth, item->depth + 1);
     }
     type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
@@ -222,16 +225,19 @@ static void measure(Arena *arena, Type *type) {
         int bytes = scalars[type->kind].bits / 8;
         type->align = QN_MAX(bytes, 1);
         type->size = bytes * (scalars[type->kind].cls == CLASS_CPX ? 2 : 1);
+        type->assumed = type_is_assumed(type);
     } else if (type->kind == TY_ARRAY) {
         type->align = 8;
         type->size = 16 + 16 * (int64_t)type->ndim; /* ARRAY_VALUE_SIZE */
         type->depth = type->element->depth;
         type->counted = type->space == SPACE_GLOBAL;
         type->open = type->element->open;
+        type->assumed = type->element->assumed;
     } else if (type->kind == TY_CELL) {
         type->align = type->size = 8;
         type->counted = true;
         type->open = type->element->open;
+        type->assumed = type->element->assumed;
         type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
         type->parts = QN_MAX(type->element->parts, 1);
     } else if (type->kind == TY_MEMBER || type->kind == TY_TIME) {
@@ -247,6 +253,7 @@ static void measure(Arena *arena, Type *type) {
     } else if (type->element) {
         type->counted = type->element->counted;
         type->open = type->element->open;
+        type->assumed = type->element->assumed;
         type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
         type->parts = type->element->parts;
         if (type->kind != TY_OPTIONAL) return; /* never in memory */
@@ -440,6 +447,11 @@ const Type *type_caught(TypeTable *t, int32_t ref) {
 
 const Type *type_unknown(TypeTable *t) {
     return intern(t, &(Type){.kind = TY_UNKNOWN});
+}
+
+const Type *type_assumed(TypeTable *t, TypeKind kind, int32_t number) {
+    assert(kind < TY_SCALARS && number > 0);
+    return intern(t, &(Type){.kind = kind, .bits = (uint32_t)number});
 }
 
 /* -- times ------------------------------------------------------------------------------------ */

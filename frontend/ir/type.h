@@ -125,6 +125,7 @@ struct Type {
     bool
         counted; /* holds an array in global memory or an object: has references that are counted */
     bool open;   /* holds a type that is not known yet */
+    bool assumed; /* holds a type that is taken for an int: type_assumed */
     /* size, alignment and the offsets of a tuple's items in memory: type_size, type_align, type_offset; of a record they are
      * given. TY_BLOCK: `offsets` are the lengths of its axes */
     int32_t align;
@@ -186,6 +187,11 @@ const Type *type_member(TypeTable *t, const struct Binding *enumeration);
 const Type *type_choice(TypeTable *t, const Type *const *items, int32_t n);
 const Type *type_caught(TypeTable *t, int32_t ref);
 const Type *type_unknown(TypeTable *t);
+/* Of inference: a Python int of that kind, unless what has this number, from 1, turns out to be something else. */
+const Type *type_assumed(TypeTable *t, TypeKind kind, int32_t number);
+static inline bool type_is_assumed(const Type *type) {
+    return type->kind < TY_SCALARS && type->bits;
+}
 /* Fields of scalars, records and blocks. `fields` are borrowed from the same arena; `dtype` is compared by address, and may be NULL. */
 const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
                         const int64_t *offsets, int32_t n, int64_t size, void *dtype);

@@ -631,3 +631,51 @@ def test_defaults_of_the_type_of_the_values():
         return n, len(d.pop(k, [])), len(d)
     same(f, {"a": ["x", "yz"], "b": ["q"]}, "a")
     same(f, {"a": ["x", "yz"], "b": ["q"]}, "c")
+
+
+@njit
+def displays_on_paths(n):
+    a = {**{"a": n}, "b": 0} if n > 2 else {"c": 1}
+    b = {"c": 1} if n > 5 else {**{"a": n}, **{"b": 2}}
+    c = None if n > 3 else {**{"a": 9}, "b": 0}
+    d = {**{1: n}, (2 if n > 2 and n < 5 else 3): 4, 5: (n or 6)}
+    e = {**{"a": 9}, "b": 0} or {"d": n}
+    rows = []
+    for k in range(n):
+        rows.append({**{"a": k}, "b": 0} if k > 1 else {"c": 1})
+    while True:
+        g = {**{"a": 9}, "b": 0}
+        if n:
+            break
+        n += 1
+    return a, b, c, d, e, g, rows
+
+
+@njit
+def large_displays_on_paths(n):
+    return {1: n, 2: n, 3: n, 4: n, 5: n, 6: n, 7: n, 8: n, 9: n, 10: n, 11: n, 12: n, 13: n, 14: n, 15: n, 16: n, 17: n,
+            (18 if n > 2 else 19): n if n > 3 else -n, 20: (n or 4)} if n > 1 else {1: 2}
+
+
+@njit
+def display_in_a_handler(n):
+    try:
+        d = {**{"a": 9}, "b": 10 // (n - 3)} if n > 1 else {"u": 1}
+    except ZeroDivisionError:
+        d = {**{"r": 9}, "s": 10} if n > 1 else {"u": 1}
+    return d
+
+
+def test_displays_that_end_where_paths_meet():
+    for f in (displays_on_paths, large_displays_on_paths, display_in_a_handler):
+        for n in range(7):
+            same(f, n)
+
+
+def test_display_of_a_branch_that_nobody_takes():
+    @njit
+    def f(q):
+        v = [None]
+        v[0] = {**{"a": 9}, "b": q} if bool else 0
+        return v
+    same(f, 3)
