@@ -384,9 +384,7 @@ static void emit_end(Infer *in, const Val *otherwise, const Type *type, int32_t 
     Emit *e = in->emit;
     const Type *boolean = bool_type(in->types);
     if (!otherwise->f.type && in->guards) {
-        bool leaves = instance_is_generator(in->inst) && e->error == NO_BLOCK;
-        Guard guard = leaves ? GUARD_generator_stop : GUARD_stop_iteration;
-        emit_guard(e, guard, emit_int(e, boolean, 1), NULL, 0);
+        emit_guard(e, GUARD_stop_iteration, emit_int(e, boolean, 1), NULL, 0);
         emit(e, OP_unreachable, NULL, NULL, 0);
         return;
     }

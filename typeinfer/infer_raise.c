@@ -158,24 +158,6 @@ static bool raise_caught(Infer *in, Ref ref, Val v, bool statement) {
     return true;
 }
 
-/* What a generator that raises a StopIteration gives. false: a Python exception is pending. */
-static bool leaves_generator(Infer *in, const Binding *cls, int32_t error, RaiseSite *site,
-                             int32_t *n) {
-    Resolver *r = in->ti->resolver;
-    if (error != NO_BLOCK || !instance_is_generator(in->inst)) return true;
-    ExceptionClass raised = {cls->name, cls->handle, cls->builtin},
-                   stop = {.name = STR("StopIteration")};
-    int is = r->subclass(r->user, &raised, &stop);
-    if (is < 0) return in->stop = STOP_ABORT, false;
-    if (!is) return true;
-    *site = (RaiseSite){.class_name = STR("RuntimeError"),
-                        .builtin = true,
-                        .has_message = true,
-                        .message = STR("generator raised StopIteration")};
-    *n = 0;
-    return true;
-}
-
 /* An exception that is raised: its class, and its arguments as the op takes them. */
 typedef struct Raising {
     const Binding *cls;
@@ -236,7 +218,6 @@ bool infer_raise(Infer *in, Ref ref) {
         return raise_caught(in, ref, v, true);
     if (!raising_of(in, ref, v, &r) || !infer_cause(in, ref, NO_REF)) return false;
     int32_t error = ir_inst(in->f, ref)->error;
-    if (!leaves_generator(in, r.cls, error, r.site, &r.n)) return false;
     if (!e) {
         infer_note_raise(in, ref, r.cls, r.types);
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);

@@ -53,4 +53,11 @@ void infer_note_raise(Infer *in, Ref at, const Binding *cls, const Type *args);
 void infer_note_call(Infer *in, Instance *callee); /* at in->at */
 bool v_caught_attr(Infer *in, Val caught, Str name, Val *out);
 
+/* -- infer_stop.c -- */
+
+/* May a StopIteration that the instruction raises leave the generator that is specialised? */
+bool stop_may_leave(Infer *in, Ref ref);
+/* What it becomes, in the block that it comes to. */
+void emit_stop_leaves(Infer *in, int32_t handler);
+
 #endif

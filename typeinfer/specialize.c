@@ -512,9 +512,13 @@ static bool specialize_inst(Infer *in, Ref ref) {
     in->stop = STOP_NONE;
     e->span = typed_span(in, ref);
     e->error = inst->error == NO_BLOCK ? NO_BLOCK : e->first[inst->error];
+    bool stops = stop_may_leave(in, ref);
+    if (stops) e->error = emit_block(e);
+    int32_t handler = e->error;
     bool ok = infer_visit(in, ref, &out);
     if (!ok && in->stop == STOP_ERROR) tell_late(in, ref);
     e->error = NO_BLOCK;
+    if (stops) emit_stop_leaves(in, handler);
     if (!ok) return false;
     if (ir_op_info[inst->op].result == RES_VOID) return true;
     e->typed[ref] = out.ref;
