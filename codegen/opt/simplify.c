@@ -309,6 +309,77 @@ static void cast_behind_joins(PassContext *ctx, Func *func) {
     ir_replace_many(func, j.map);
 }
 
+/* -- floats that become ints and floats again ------------------------------------------------------- */
+
+/* Is it what int(x), round(x) or math.floor(x) gives, on the way where x fits and on the other? */
+static bool is_int_of_float(const Func *func, Ref phi) {
+    const Inst *inst = ir_inst(func, phi);
+    bool fits = false;
+    if (inst->op != OP_phi || inst->type->kind != TY_i64) return false;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(func, phi, k);
+        const Inst *cast = ir_inst(func, arg);
+        if (cast->op != OP_cast || !is_plain_float(ir_type(func, ir_arg(func, arg, 0))))
+            return false;
+        fits |= cast->sub == FLAG_INSIDE;
+    }
+    return fits;
+}
+
+/* The one type of floats that all users of each such int make of it: `wanted`. NULL: there is another use, or none. */
+static void find_wanted(const Func *func, Arena *arena, const Bits *ints, const Type **wanted) {
+    Bits other = bits_new(arena, func->insts.len);
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            Ref arg = ir_arg(func, ref, k);
+            if (!bits_get(ints, arg) || bits_get(&other, arg)) continue;
+            bool again = inst->op == OP_cast && is_plain_float(inst->type);
+            if (again && (!wanted[arg] || wanted[arg] == inst->type)) {
+                wanted[arg] = inst->type;
+            } else {
+                wanted[arg] = NULL;
+                bits_set(&other, arg);
+            }
+        }
+    }
+}
+
+/* `x - n * round(x / n)`: nobody wants the int, and where it fits it need not be made: its float is then what was rounded
+ * (lower_cast). So each way to the join makes its own float. */
+static void floats_of_ints(PassContext *ctx, Func *func) {
+    int32_t n = func->insts.len;
+    Ref first = 1;
+    while (first < n && !is_int_of_float(func, first))
+        first++;
+    if (first == n) return;
+    Bits ints = bits_new(ctx->arena, n);
+    for (Ref ref = first; ref < n; ref++)
+        if (is_int_of_float(func, ref)) bits_set(&ints, ref);
+    const Type **wanted = arena_array(ctx->arena, const Type *, n);
+    find_wanted(func, ctx->arena, &ints, wanted);
+    Ref *joined = arena_array(ctx->arena, Ref, n);
+    for (Ref phi = 1; phi < n; phi++) {
+        if (!wanted[phi]) continue;
+        int32_t nargs = ir_inst(func, phi)->nargs;
+        Ref *args = arena_array(ctx->arena, Ref, nargs);
+        for (int32_t k = 0; k < nargs; k++) {
+            Ref arg = ir_arg(func, phi, k);
+            args[k] = ir_insert(func, ir_inst(func, arg)->block, opt_position(func, arg) + 1,
+                                OP_cast, &arg, 1);
+            ir_inst(func, args[k])->type = wanted[phi];
+            ir_inst(func, args[k])->span = ir_inst(func, arg)->span;
+        }
+        joined[phi] = ir_insert(func, ir_inst(func, phi)->block, opt_position(func, phi), OP_phi,
+                                args, nargs);
+        ir_inst(func, joined[phi])->type = wanted[phi];
+    }
+    Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
+    for (Ref ref = 1; ref < n; ref++)
+        if (ir_inst(func, ref)->op == OP_cast) map[ref] = joined[ir_arg(func, ref, 0)];
+    ir_replace_many(func, map);
+}
+
 /* -- blocks --------------------------------------------------------------------------------------- */
 
 /* Does `block` only go on in `next`, which nothing else leads to? What may fail into a handler ends its block. */
@@ -358,6 +429,7 @@ void opt_simplify(PassContext *ctx, Func *func) {
     opt_merge_blocks(func);
     join_returns(ctx, func);
     cast_behind_joins(ctx, func);
+    floats_of_ints(ctx, func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
     if (!views_may_be_void(ctx->options)) look_through_views(func, ctx->arena, map);
     for (int32_t b = 0; b < func->blocks.len; b++) {
