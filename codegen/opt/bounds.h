@@ -2,6 +2,7 @@
  *
  *   bounds.c           the pass: which checks a test in front of the nest stands for, and the two copies
  *   bounds_interval.c  between what an index lies
+ *   bounds_bits.c      what the bits of an index say
  *   bounds_sum.c       closer bounds of sums of variables
  *   bounds_rounds.c    inner loops that are short enough to do without strips */
 #ifndef QUERN_BOUNDS_H
@@ -33,6 +34,7 @@ typedef struct Bounds {
     const Type *i64, *boolean;
     int leaves, choices; /* looked at for one index, of which there is an end */
     int guards;          /* that say something of this index */
+    bool in_step;        /* the variable looked at is one beside which another goes */
     RefList natural;     /* divisions whose dividend is not negative */
     RefList from_end;    /* checks of indices that are always negative */
     RefList wrapping; /* checks whose wraparound stays: of indices that begin a little below zero */
@@ -69,6 +71,9 @@ bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, in
 Interval bounds_within(Bounds *s, Interval a, Interval c);
 /* Of a sum of variables what is closer than its interval. */
 Interval bounds_closer(Bounds *s, Ref index, Interval all, int32_t block);
+
+/* Of an int by its bits, if they say anything. */
+Interval bounds_of_bits(Bounds *s, Ref ref);
 
 /* -- inner loops without strips ------------------------------------------------------------------------ */
 

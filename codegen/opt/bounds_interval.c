@@ -412,27 +412,35 @@ static bool advances(const Bounds *s, int32_t loop, Ref ref, Ref phi, int depth,
     return *by >= -MAX_ADVANCE && *by <= MAX_ADVANCE;
 }
 
-bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
-                         Ref *rounds) {
+/* A variable to which every round of its loop adds the same number, whatever ends the loop. */
+static bool has_step(const Bounds *s, Ref phi, Ref *start, int32_t *from, int64_t *step) {
     int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
-    CountedLoop counted;
     bool found = false;
-    if (!opt_counted_loop(s->func, s->cfg, loop, &counted) || counted.header != header)
-        return false;
-    if (counted.counter == phi || !cfg_dominates(s->cfg, counted.body, block)) return false;
-    if (s->func->blocks.items[counted.body].preds.len != 1) return false;
     *start = NO_REF;
     for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        int32_t pred = s->func->blocks.items[header].preds.items[i];
         Ref operand = ir_arg(s->func, phi, i);
-        if (!opt_in_loop(s->cfg, loop, s->func->blocks.items[header].preds.items[i])) {
+        if (!opt_in_loop(s->cfg, loop, pred)) {
             *start = operand;
+            *from = pred;
             continue;
         }
         if (found || !advances(s, loop, operand, phi, 0, step)) return false;
         found = true;
     }
-    *rounds = counted.counter;
     return found && *start;
+}
+
+bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
+                         Ref *rounds) {
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header], from;
+    CountedLoop counted;
+    if (!opt_counted_loop(s->func, s->cfg, loop, &counted) || counted.header != header)
+        return false;
+    if (counted.counter == phi || !cfg_dominates(s->cfg, counted.body, block)) return false;
+    if (s->func->blocks.items[counted.body].preds.len != 1) return false;
+    *rounds = counted.counter;
+    return has_step(s, phi, start, &from, step);
 }
 
 /* What grows by 0 or 1 in some rounds stays below their number. The array may be long enough for those rounds that there are, and
@@ -446,6 +454,51 @@ static Interval of_paced(Bounds *s, Ref phi, Place at) {
     if (!cfg_dominates(s->cfg, loop.body, at.block)) return none();
     Interval rounds = bounds_interval(s, loop.counter, below(at));
     return (Interval){rounds.ok, bounds_number(s, start), rounds.high};
+}
+
+/* A factor of another product must be as small as the leaves there, or that product might wrap. */
+static Interval as_factor(Bounds *s, Interval all, Place at) {
+    bool fits = at.bits == SUM_BITS ||
+                (require_small(s, all.low, at.bits) && require_small(s, all.high, at.bits));
+    return fits ? all : none();
+}
+
+/* From `first`, so many times `step` at most. */
+static Interval of_steps(Bounds *s, Interval first, Ref rounds, int64_t step, Place at) {
+    Ref way = bounds_compute(s, OP_mul, rounds, bounds_number(s, step));
+    Interval all = {true, step < 0 ? bounds_compute(s, OP_add, first.low, way) : first.low,
+                    step < 0 ? first.high : bounds_compute(s, OP_add, first.high, way)};
+    return as_factor(s, all, at);
+}
+
+/* `while i + 3 <= n: ...; i += 3; k += 4`: k is as many rounds from its start as i, which is tested, is from its own. */
+static Interval of_in_step(Bounds *s, Ref phi, Place at) {
+    const Block *header = &s->func->blocks.items[ir_inst(s->func, phi)->block];
+    Place small = at_most(at, SUM_BITS - 12);
+    Interval all = none();
+    Ref start, other;
+    int32_t from, entry, before = s->conditions.len;
+    int64_t step, by;
+    int leaves = s->leaves;
+    if (s->in_step || !has_step(s, phi, &start, &from, &step)) return none();
+    s->in_step = true;
+    for (int32_t i = 0; !all.ok && i < header->insts.len; i++) {
+        Ref beside = header->insts.items[i];
+        if (ir_inst(s->func, beside)->op != OP_phi) break;
+        if (beside == phi || ir_type(s->func, beside) != s->i64) continue;
+        if (!has_step(s, beside, &other, &entry, &by) || !by) continue;
+        Interval way = of_variable(s, beside, by > 0, small);
+        Interval first = way.ok ? bounds_interval(s, start, inside(small, from)) : none();
+        if (first.ok) {
+            Ref rounds =
+                bounds_compute(s, OP_floordiv, bounds_compute(s, OP_sub, way.high, way.low),
+                               bounds_number(s, by < 0 ? -by : by));
+            all = of_steps(s, first, rounds, step, at);
+        }
+        if (!all.ok) s->conditions.len = before, s->leaves = leaves;
+    }
+    s->in_step = false;
+    return all;
 }
 
 static Interval of_both(Bounds *s, Interval a, Interval c) {
@@ -465,16 +518,16 @@ static Interval of_counter(Bounds *s, Ref phi, Place at) {
     if (bounds_counts_along(s, phi, at.block, &start, &step, &rounds)) {
         Interval first = bounds_interval(s, start, at_most(at, SUM_BITS - 12));
         Interval n = first.ok ? bounds_interval(s, rounds, at_most(at, SUM_BITS - 12)) : none();
-        if (!n.ok) return none();
-        Ref way = bounds_compute(s, OP_mul, n.high, bounds_number(s, step));
-        return (Interval){true, step < 0 ? bounds_compute(s, OP_add, first.low, way) : first.low,
-                          step < 0 ? first.high : bounds_compute(s, OP_add, first.high, way)};
+        return n.ok ? of_steps(s, first, n.high, step, at) : none();
     }
-    Interval up = of_paced(s, phi, at);
-    if (!up.ok) up = of_variable(s, phi, true, at);
-    if (up.ok) return up;
+    Interval all = of_paced(s, phi, at);
+    if (!all.ok) all = of_variable(s, phi, true, at);
+    if (all.ok) return all;
     s->conditions.len = before, s->leaves = leaves;
-    return of_variable(s, phi, false, at);
+    all = of_variable(s, phi, false, at);
+    if (all.ok) return all;
+    s->conditions.len = before, s->leaves = leaves;
+    return of_in_step(s, phi, at);
 }
 
 /* All that variables are given which only ever hand on what they got: best = 0 in front of a loop, best = i in some of its rounds. Not sums, nor
@@ -566,13 +619,6 @@ static Interval of_negative(Bounds *s, Ref ref, Place at) {
                       bounds_compute(s, OP_sub, zero, a.low)};
 }
 
-/* A factor of another product must be as small as the leaves there, or that product might wrap. */
-static Interval as_factor(Bounds *s, Interval all, Place at) {
-    bool fits = at.bits == SUM_BITS ||
-                (require_small(s, all.low, at.bits) && require_small(s, all.high, at.bits));
-    return fits ? all : none();
-}
-
 /* A product by a small constant, or of two values that are not negative. */
 static Interval of_product(Bounds *s, Ref ref, Place at) {
     Ref x = ir_arg(s->func, ref, 0), y = ir_arg(s->func, ref, 1), zero = bounds_number(s, 0);
@@ -616,7 +662,7 @@ static Interval of_division(Bounds *s, Ref ref, Place at) {
     if (!opt_const_int(s->func, by, &k) || k <= 0) return none();
     if (op == OP_mod) return (Interval){true, bounds_number(s, 0), bounds_number(s, k - 1)};
     Interval a = bounds_interval(s, ir_arg(s->func, ref, 0), below(at));
-    if (!a.ok) return none();
+    if (!a.ok) return bounds_of_bits(s, ref);
     return (Interval){true, bounds_compute(s, OP_floordiv, a.low, by),
                       bounds_compute(s, OP_floordiv, a.high, by)};
 }
@@ -719,6 +765,11 @@ static Interval of_value(Bounds *s, Ref ref, Place at) {
     case OP_select: return of_select(s, ref, at);
     case OP_floordiv:
     case OP_mod: return of_division(s, ref, at);
+    case OP_and:
+    case OP_or:
+    case OP_xor:
+    case OP_shl:
+    case OP_shr: return bounds_of_bits(s, ref);
     case OP_check_index: return bounds_interval(s, ir_arg(s->func, ref, 0), below(at));
     case OP_wrap_index: return of_wrap(s, ref, at);
     case OP_shape: {

@@ -36,6 +36,7 @@ import guards  # noqa: E402
 import kernel_programs  # noqa: E402
 import nests  # noqa: E402
 import searches  # noqa: E402
+import steps  # noqa: E402
 import strips  # noqa: E402
 import tiles  # noqa: E402
 import windows  # noqa: E402
@@ -56,7 +57,7 @@ class Sort:
 SORTS = {"nests": Sort(nests.program, compare.differences), "kernels": Sort(kernel_programs.program, functools.partial(compare.differences, one=True), KERNELS),
          "searches": Sort(searches.program, searches.differences, "cpu"), "strips": Sort(strips.program, strips.differences, "cpu"),
          "windows": Sort(windows.program, windows.differences, "cpu"), "tiles": Sort(tiles.program, tiles.differences, "cpu"),
-         "guards": Sort(guards.program, guards.differences, "cpu"), "float-ints": Sort(float_ints.program, float_ints.differences)}
+         "guards": Sort(guards.program, guards.differences, "cpu"), "steps": Sort(steps.program, steps.differences, "cpu"), "float-ints": Sort(float_ints.program, float_ints.differences)}
 
 
 class Child:

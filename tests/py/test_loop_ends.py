@@ -12,6 +12,7 @@ from quern import njit
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
 import guards  # noqa: E402
+import steps  # noqa: E402
 import tiles  # noqa: E402
 import windows  # noqa: E402
 
@@ -539,3 +540,82 @@ def test_comparisons_with_more_than_there_is():
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
 def test_random_guards(seed):
     assert guards.differences(guards.program(seed), seed) is None
+
+
+# -- variables in step with one that is tested, and indices of bits -------------------------------------
+
+
+def in_fours(data, table, out):
+    i = 0
+    k = 0
+    while i + 2 < len(data):
+        v = int(data[i]) << 16 | int(data[i + 1]) << 8 | int(data[i + 2])
+        out[k] = table[v >> 18]
+        out[k + 1] = table[v >> 12 & 63]
+        out[k + 2] = table[v >> 6 & 63]
+        out[k + 3] = table[v & 63]
+        i += 3
+        k += 4
+    return k
+
+
+def from_both_ends(a, out, first, step):
+    i = len(a) - 1
+    k = first
+    while i >= 0:
+        out[k] = a[i]
+        if a[i] > 7:
+            k += 1
+        else:
+            k += step
+        i -= 1
+    return k
+
+
+def squares(a, out, n):
+    i = k = s = 0
+    while i < n:
+        s += a[k * i]
+        out[i] = s
+        i += 1
+        k += 16
+    return s
+
+
+@pytest.mark.parametrize("check", [None, False])
+def test_variables_in_step(check):
+    data = np.random.default_rng(3).integers(0, 256, 40).astype(np.uint8)
+    table = np.arange(64, dtype=np.uint8)
+    f = njit(boundscheck=check)(in_fours)
+    for n in range(40):
+        out, want = np.zeros((2, n // 3 * 4), np.uint8)
+        assert f(data[:n], table, out) == in_fours(data[:n], table, want)
+        np.testing.assert_array_equal(out, want)
+    a = np.arange(12.0)
+    for first, step in ((0, 1), (-1, 1), (-12, 1), (3, 1), (0, 2), (-24, 2), (0, 0)):
+        out, want = np.zeros((2, 24))
+        assert njit(boundscheck=check)(from_both_ends)(a, out, first, step) == from_both_ends(a, want, first, step)
+        np.testing.assert_array_equal(out, want)
+    out, want = np.zeros((2, 7), np.int64)
+    assert njit(boundscheck=check)(squares)(np.arange(600), out, 7) == squares(np.arange(600), want, 7)
+    np.testing.assert_array_equal(out, want)
+
+
+def test_variables_in_step_that_leave_the_array():
+    data, table = np.full(30, 255, np.uint8), np.arange(64, dtype=np.uint8)
+    for short in range(1, 9):
+        out, want = np.zeros((2, 40 - short), np.uint8)
+        with pytest.raises(IndexError):
+            njit(in_fours)(data, table, out)
+        with pytest.raises(IndexError):
+            in_fours(data, table, want)
+        np.testing.assert_array_equal(out, want)
+    with pytest.raises(IndexError):  # what is cut from bits, and a table that is shorter
+        njit(in_fours)(data, table[:63], np.zeros(40, np.uint8))
+    with pytest.raises(IndexError):
+        njit(from_both_ends)(np.arange(12.0), np.zeros(12), 1, 1)
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
+def test_random_steps(seed):
+    assert steps.differences(steps.program(seed), seed) is None
