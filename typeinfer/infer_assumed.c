@@ -132,7 +132,7 @@ static void learn(Infer *in, const Type *assumed, const Type *type) {
         if (!other) return;
         type = other;
     }
-    if (type->open) return; /* it will be told again when that is known */
+    if (type->kind == TY_UNKNOWN) return;
     if (holds(all, type, a)) return;
     const Type *known = all->items[a]->learned;
     const Type *both = known ? container_join(in, known, type) : type;

@@ -85,6 +85,37 @@ static bool is_array_ref(const Infer *in, Ref ref) {
     return type && type->kind == TY_ARRAY;
 }
 
+/* Functions that give an argument back, or hand it on, as it is: from which one by position on, and which by name; "*": all. */
+static const struct {
+    const char *function;
+    int32_t first, last;
+    const char *keyword;
+} keepers[] = {
+    {"builtins.dict", INT32_MAX, INT32_MAX, "*"},
+    {"builtins.getattr", 3, 3, NULL},
+    {"builtins.next", 2, 2, NULL},
+    {"functools.partial", 2, INT32_MAX, "*"},
+    {"functools.reduce", 3, 3, "initial"},
+    {"itertools.accumulate", INT32_MAX, INT32_MAX, "initial"},
+    {"itertools.repeat", 1, 1, "object"},
+    {"itertools.zip_longest", INT32_MAX, INT32_MAX, "fillvalue"},
+};
+
+static bool keeps_argument(const Infer *in, Ref call, int32_t k, Str callee) {
+    const Inst *inst = ir_inst(in->f, call);
+    int32_t positional = inst->nargs - 1 - (int32_t)inst->imm;
+    const Str *name = k > positional ? &inst->u.names[k - 1 - positional] : NULL;
+    if (str_is(callee, "builtins.max") || str_is(callee, "builtins.min"))
+        return name ? str_is(*name, "default") : positional > 1;
+    for (int i = 0; i < countof(keepers); i++) {
+        if (!str_is(callee, keepers[i].function)) continue;
+        if (!name) return k >= keepers[i].first && k <= keepers[i].last;
+        const char *keyword = keepers[i].keyword;
+        return keyword && (keyword[0] == '*' || str_is(*name, keyword));
+    }
+    return false;
+}
+
 static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
     const Binding *callee = function->type ? fact_object(function) : NULL;
@@ -107,6 +138,8 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
         str_is(callee->name, "random.shuffle") || str_is(callee->name, "str.format") ||
         (str_is(callee->name, "builtins.sum") && k == 2) ||
         str_is(callee->name, "numpy.random.shuffle") || str_is(callee->name, "Generator.shuffle"))
+        return "a list as an argument";
+    if (ti_has_objects(in) && keeps_argument(in, call, k, callee->name))
         return "a list as an argument";
     if (str_is(callee->name, "builtins.isinstance")) return "isinstance() of a list";
     if (str_is(callee->name, "builtins.type")) return "type() of a list";
@@ -131,6 +164,15 @@ static bool meets_object(const Infer *in, Ref phi) {
     return false;
 }
 
+/* Of other lengths, wherever in it. */
+static bool is_unlike(const Type *a, const Type *b) {
+    if (a->kind != TY_TUPLE || b->kind != TY_TUPLE) return false;
+    if (a->nitems != b->nitems) return true;
+    for (int32_t k = 0; k < a->nitems; k++)
+        if (is_unlike(a->items[k], b->items[k])) return true;
+    return false;
+}
+
 /* None, or a display of another length: only lists on the heap are of one type with it. */
 static bool meets_unlike(const Infer *in, Ref phi, Ref list) {
     const Type *own = in->facts[list].type;
@@ -139,7 +181,7 @@ static bool meets_unlike(const Infer *in, Ref phi, Ref list) {
         const Fact *other = &in->facts[ir_arg(in->f, phi, k)];
         if (!other->type) continue;
         if (fact_none(other) || other->type->kind == TY_OPTIONAL) return true;
-        if (other->type->kind == TY_TUPLE && other->type->nitems != own->nitems) return true;
+        if (is_unlike(own, other->type)) return true;
     }
     return false;
 }

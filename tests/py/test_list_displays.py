@@ -1,8 +1,11 @@
 """Displays of lists stay tuples where nobody can tell: a slice of one is a list, and an index that is not there an IndexError."""
+import functools
+import itertools
+
 import numpy as np
 import pytest
 
-from objects import MEM_01_nothing_is_left, collected  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, same  # noqa: F401
 from quern import njit
 
 
@@ -115,3 +118,35 @@ def test_lists_of_pythons_and_of_numpys_numbers_meet():
     for n in (2, 5):
         got, wanted = [4, 5], [4, 5]
         assert f(got, n) == f.py_func(wanted, n) and got == wanted
+
+
+KEPT = {
+    "max": "max([1, 2], [1, n])", "max_of_lengths": "max([1], [1, n], [0])", "min_by_a_key": "min([5, 2], [n, 3], key=lambda q: q[1])",
+    "default_of_max": "max([[1]][n:], default=[])", "default_of_next": "next(iter([[1]][n:]), [])", "default_of_getattr": "getattr(n, 'none', [1])",
+    "reduced": "functools.reduce(lambda a, b: a + [b], [1, n], [])", "repeated": "list(itertools.repeat([1, n], 2))",
+    "bound": "functools.partial(lambda a, b: a, [1, n])(3)", "filled": "list(itertools.zip_longest([[1]], [[2], [n]], fillvalue=[]))",
+    "accumulated": "list(itertools.accumulate([1, n], lambda a, b: a + [b], initial=[0]))", "by_name": "dict(a=[1], b=[n])",
+    "paths": "[[[9]], [[0], [6, 0], [12, -2, 11]] if n > 2 else [[1, -2, 4], [4, 4], [9, 9, 5]]]",
+    "paths_in_a_tuple": "([[0], [6, 0]] if n > 2 else [[1, -2], [4]], n)",
+}
+
+
+@pytest.mark.parametrize("source", KEPT.values(), ids=KEPT)
+def test_what_comes_out_again_is_a_list(source):
+    f = njit(eval(f"lambda n: {source}", {"functools": functools, "itertools": itertools}))
+    for n in (0, 2, 3):
+        same(f, n)
+
+
+def test_the_longest_of_two_is_the_list_itself():
+    @njit
+    def f(n):
+        a, b = [1], [2, 3]
+        x = max(a, b)
+        x.append(n)
+        c, d = [], []
+        y = max(c, d, key=len)
+        y.append(n > 1)
+        return a, b, c, d, x is b, y is c
+
+    same(f, 4)
