@@ -11,6 +11,7 @@
  * divisions by such ints take the fast copy where the divisor is above zero. Checks that the intervals cannot describe (a gather), or would never let pass (an index that
  * starts at -1), stay in both copies. */
 #include "codegen/opt/bounds.h"
+#include "codegen/opt/merged.h"
 
 enum { MAX_NEST = 600, MAX_CHECKS = 64 };
 
@@ -444,6 +445,13 @@ static bool has_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
     return false;
 }
 
+/* The test in front of an inner loop of so few rounds takes longer than the checks in it. */
+static bool is_too_short(const Func *func, const Cfg *cfg, int32_t loop) {
+    enum { FEW = 8 };
+    int64_t rounds = opt_most_rounds(func, cfg, loop);
+    return rounds && rounds <= FEW;
+}
+
 /* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. Inside of one that was, only
  * innermost loops are, and nests that then have nothing left: for what changes in the nest but stands still in them, the ends of a row
  * that were read from an array, the lengths of a block that is a part of one. */
@@ -459,7 +467,7 @@ void opt_bounds(PassContext *ctx, Func *func) {
         int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
         if (loop < 0 || func->blocks.items[headers.items[i]].cold) continue;
         bool inside = in_versioned(&cfg, &done, loop);
-        if (inside && !outlines(ctx)) continue;
+        if (inside && (!outlines(ctx) || is_too_short(func, &cfg, loop))) continue;
         if (!version_nest(ctx, func, &cfg, loop, inside && !opt_is_innermost(&cfg, loop))) continue;
         bits_set(&done, headers.items[i]);
         cfg_compute(&cfg, ctx->arena, func);

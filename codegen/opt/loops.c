@@ -16,7 +16,7 @@
  *
  * Where the test in front of a nest has shown that such a loop has few rounds (bounds_rounds.c), it has no strips: its way out counts them.
  *
- * A loop whose trip count is a small constant, or which halves a number until it is zero (wearing.c), loses its poll altogether; the
+ * A loop whose trip count is a small constant, a `while` whose test lets few rounds pass (opt_most_rounds), or which halves a number until it is zero (wearing.c), loses its poll altogether; the
  * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
  *
@@ -454,10 +454,22 @@ static bool visit_merged(Polls *s, int32_t loop) {
     return true;
 }
 
+/* A loop that its own test ends after few rounds. */
+static bool visit_short(Polls *s, int32_t loop) {
+    int32_t span = 0;
+    int64_t rounds = opt_most_rounds(s->func, &s->cfg, loop);
+    int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
+    if (!rounds || rounds > MERGED_ROUNDS || rounds * weight > MOST_ROUNDS) return false;
+    if (entry_of(s, loop) == NO_BLOCK || !remove_polls(s->func, &s->cfg, loop, &span)) return false;
+    let_go(s, loop, rounds * weight, span);
+    return true;
+}
+
 static void visit_while(Polls *s, int32_t loop) {
     int32_t span = 0;
     WhileLoop other;
     bool inner = asked_around(s, loop);
+    if (visit_short(s, loop)) return;
     if (opt_wears_out(s->func, &s->cfg, loop)) {
         int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
         if (weight <= FEW_ROUNDS && entry_of(s, loop) != NO_BLOCK &&

@@ -82,6 +82,32 @@ bool opt_find_merged(const Func *func, const Cfg *cfg, int32_t loop, MergedPoll 
     return false;
 }
 
+/* So many rounds at most begin before the variable, which goes from `start` to the limit, has passed it: then the test ends the loop. */
+static int64_t rounds_to(int64_t start, int64_t limit, int64_t step, bool up) {
+    int64_t way = up ? limit - start : start - limit;
+    return way < 0 ? 1 : way / step + 2;
+}
+
+int64_t opt_most_rounds(const Func *func, const Cfg *cfg, int32_t loop) {
+    enum { MOST_STEP = 1 << 16, FAR = 1 << 30, FEW = 14 };
+    MergedPoll m;
+    int64_t step, limit, start;
+    if (!opt_find_merged(func, cfg, loop, &m) || m.plus != m.up) return 0;
+    if (!opt_const_int(func, m.step, &step) || step <= 0 || step > MOST_STEP) return 0;
+    if (!opt_const_int(func, m.limit, &limit) || limit < -FAR || limit > FAR) return 0;
+    Ref from = ir_arg(func, m.variable, m.entry_at);
+    int32_t entry = func->blocks.items[cfg->loops.items[loop].header].preds.items[m.entry_at];
+    if (opt_const_int(func, from, &start)) {
+        if (start < -FAR || start > FAR) return 0;
+    } else {
+        start = m.up ? limit - FEW * step : limit + FEW * step;
+        if (m.up ? !opt_at_least(func, cfg, from, start, entry)
+                 : !opt_at_most(func, cfg, from, NO_REF, start, entry))
+            return 0;
+    }
+    return rounds_to(start, limit, step, m.up);
+}
+
 /* An axis that is asked for in the loop is asked for in front of it. */
 static Ref in_front(Builder *b, const Cfg *cfg, int32_t loop, Ref limit) {
     const Inst *inst = ir_inst(b->func, limit);

@@ -19,6 +19,8 @@ typedef struct MergedPoll {
     bool up;   /* the limit is an upper one */
 } MergedPoll;
 
+/* How many rounds a `while` loop runs at most, whatever else ends it: `while k < 4 and ...: k += 1` from 1. 0: nobody knows. */
+int64_t opt_most_rounds(const Func *func, const Cfg *cfg, int32_t loop);
 bool opt_find_merged(const Func *func, const Cfg *cfg, int32_t loop, MergedPoll *out);
 /* The loop's own poll is to be gone; `rounds`: what MERGED_ROUNDS rounds count. */
 void opt_merge_poll(Func *func, const Cfg *cfg, const MergedPoll *m, int64_t rounds, int32_t span);
