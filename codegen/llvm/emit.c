@@ -165,13 +165,20 @@ static bool is_innermost(const Cfg *cfg, int32_t loop) {
     return true;
 }
 
-/* Are there addresses that go up by what only the program knows, in all innermost loops? Others are slower where such addresses are
- * variables. */
+static int depth_of(const Cfg *cfg, int32_t loop) {
+    int depth = 0;
+    for (; loop >= 0; loop = cfg->loops.items[loop].parent)
+        depth++;
+    return depth;
+}
+
+/* Are there addresses that go up by what only the program knows, deeper inside than innermost loops that have others alone? Those are
+ * slower where such addresses are variables; but each round written side by side multiplies to find one that is none. */
 static bool has_steps(const Cg *cg, const Func *func) {
     Cfg cfg;
     cfg_compute(&cfg, cg->arena, func);
     Bits far = bits_new(cg->arena, cfg.loops.len), near = bits_new(cg->arena, cfg.loops.len);
-    bool any = false;
+    int deep_far = 0, deep_near = 0;
     for (int32_t i = 1; i < func->insts.len; i++) {
         const Inst *inst = ir_inst(func, i);
         if (inst->op != OP_load && inst->op != OP_store) continue;
@@ -180,13 +187,15 @@ static bool has_steps(const Cg *cg, const Func *func) {
             return true;
         int32_t loop = cfg.loop_of[inst->block];
         if (loop < 0 || func->blocks.items[inst->block].cold || opt_is_outlined(func)) continue;
-        bool steps = steps_far(func, &cfg, i);
-        bits_set(steps ? &far : &near, loop);
-        any = any || steps;
+        bits_set(steps_far(func, &cfg, i) ? &far : &near, loop);
     }
-    for (int32_t l = 0; l < cfg.loops.len && any; l++)
-        any = !bits_get(&near, l) || bits_get(&far, l) || !is_innermost(&cfg, l);
-    return any;
+    for (int32_t l = 0; l < cfg.loops.len; l++) {
+        if (bits_get(&far, l))
+            deep_far = QN_MAX(deep_far, depth_of(&cfg, l));
+        else if (bits_get(&near, l) && is_innermost(&cfg, l))
+            deep_near = QN_MAX(deep_near, depth_of(&cfg, l));
+    }
+    return deep_far > deep_near;
 }
 
 /* Are ints made narrower? What they were computed from may be narrow, too. */
