@@ -108,7 +108,8 @@ typedef struct CgFunc {
     Ref ref;
     Made *made;
     int nmade;
-    bool draws; /* from a bit generator: no functions of vectors, whose last bits differ */
+    Bits wanted; /* remainders of which more is asked than whether they are zero; on demand */
+    bool draws;  /* from a bit generator: no functions of vectors, whose last bits differ */
 } CgFunc;
 
 /* What jobs of the worker keep from one to the next: machine.c. */
@@ -437,6 +438,7 @@ void cg_inst(Cg *cg, Ref ref);
 
 /* known: DivisionFlag */
 Value cg_int_floordiv(Cg *cg, bool is_signed, unsigned known, Value a, Value b);
+unsigned cg_known_of_mod(Cg *cg, const Inst *mod); /* DivisionFlag */
 Value cg_int_mod(Cg *cg, bool is_signed, unsigned known, Value a, Value b);
 Value cg_int_rem(Cg *cg, bool is_signed, Value a, Value b); /* C's; 0 by zero */
 Value cg_int_pow(Cg *cg, bool is_signed, Value a, Value b);

@@ -131,8 +131,8 @@ static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value
                              : cg_int_floordiv(cg, o->is_signed, inst->sub, a, b);
         break;
     case OP_mod:
-        out[0] =
-            o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, inst->sub, a, b);
+        out[0] = o->is_float ? cg_float_mod(cg, a, b)
+                             : cg_int_mod(cg, o->is_signed, cg_known_of_mod(cg, inst), a, b);
         break;
     case OP_pow: out[0] = power(cg, o); break;
     case OP_and: out[0] = LLVMBuildAnd(cg->b, a, b, ""); break;

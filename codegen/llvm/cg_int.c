@@ -117,15 +117,45 @@ Value cg_int_floordiv(Cg *cg, bool is_signed, unsigned known, Value a, Value b) 
     return LLVMBuildSelect(cg->b, is_zero, zero, quotient, "");
 }
 
+/* Does `user` ask of operand k whether it is zero, and nothing else? */
+static bool asks_for_zero(const Func *func, const Inst *user, const Ref *args, int32_t k) {
+    bool equal = user->op == OP_eq || user->op == OP_ne;
+    if (!equal) return false;
+    const Inst *other = ir_inst(func, args[1 - k]);
+    return other->op == OP_const && other->u.value->kind == CONST_INT && other->u.value->i == 0;
+}
+
+static void find_wanted(Cg *cg) {
+    const Func *func = cg->f->ir;
+    cg->f->wanted = bits_new(cg->arena, func->insts.len);
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *user = ir_inst(func, ref);
+        const Ref *args = ir_args(func, ref);
+        for (int32_t k = 0; user->op != OP_removed && k < user->nargs; k++)
+            if (ir_inst(func, args[k])->op == OP_mod && !asks_for_zero(func, user, args, k))
+                bits_set(&cg->f->wanted, args[k]);
+    }
+}
+
+unsigned cg_known_of_mod(Cg *cg, const Inst *mod) {
+    Ref ref = (Ref)(mod - cg->f->ir->insts.items);
+    if (!cg->f->wanted.n) find_wanted(cg);
+    return mod->sub | (bits_get(&cg->f->wanted, ref) ? 0 : DIV_ZERO);
+}
+
 Value cg_int_mod(Cg *cg, bool is_signed, unsigned known, Value a, Value b) {
     LType type = LLVMTypeOf(a);
     int shift = power_of_two(b, is_signed);
     if (shift >= 0)
         return LLVMBuildAnd(cg->b, a, cg_int(type, (int64_t)((UINT64_C(1) << shift) - 1)), "");
+    Value is_zero, is_minus_one;
     if (known & (DIV_BELOW | DIV_ABOVE)) return mod_near(cg, known, a, b);
     if (known & DIV_NATURAL) return LLVMBuildURem(cg->b, a, b, "");
+    if (is_signed && known & DIV_ZERO) { /* it is, whichever way a division rounds */
+        Value by = known & DIV_POSITIVE ? b : safe_divisor(cg, true, b, &is_zero, &is_minus_one);
+        return LLVMBuildSRem(cg->b, a, cg->target->is_host ? seldom_true(cg, by) : by, "");
+    }
     if (is_signed && known & DIV_POSITIVE) return mod_positive(cg, a, b, known & DIV_SELDOM);
-    Value is_zero, is_minus_one;
     Value d = safe_divisor(cg, is_signed, b, &is_zero, &is_minus_one);
     if (!is_signed) /* by 1 where the divisor was 0: the remainder is 0 */
         return LLVMBuildURem(cg->b, a, d, "");

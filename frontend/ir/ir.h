@@ -207,7 +207,8 @@ enum DivisionFlag {
         4, /* mod by a positive divisor: -divisor <= dividend < 2 * divisor, and it may be negative */
     DIV_ABOVE = 8, /* likewise, and it may reach the divisor */
     DIV_SELDOM =
-        16 /* mod: hardly ever has what is left of the division the other sign than the divisor */
+        16, /* mod: hardly ever has what is left of the division the other sign than the divisor */
+    DIV_ZERO = 32 /* mod: all that is asked of it is whether it is zero (code generation alone) */
 };
 
 /* `sub` of kept_count: 0 counts, these answer 0 or 1. */

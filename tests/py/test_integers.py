@@ -101,6 +101,54 @@ def test_INT_02_floor_division_unsigned(kind):
             assert mod(kind(a), kind(b)) == a % b
 
 
+@pytest.mark.parametrize("kind", [*SIGNED, *UNSIGNED])
+def test_INT_02_multiples(kind):
+    def equal(a, b):
+        return a % b == 0
+
+    def unequal(a, b):
+        return 0 != a % b
+
+    def truth(a, b):
+        return 1 if a % b else 0
+
+    def counted(a, by, m, out):
+        n = 0
+        for i in range(len(a)):
+            if a[i] % 3 == 0:
+                n += 1
+            if a[i] % 3 == 2:
+                n += 10**9
+            if a[i] % m != 0:
+                n += 100
+            for k in range(len(by)):
+                if by[k] != 0 and a[i] % by[k] == 0:
+                    n += 10000
+                    out[i, k] = a[i] % by[k] + 1  # zero, and asked for
+                r = a[i] % (by[k] * by[k] + 1)
+                if r == 0:
+                    out[i, k] += r + 2
+        return n
+
+    low, high = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    numbers = [low, low + 1, -12, -7, -3, -2, -1, 0, 1, 2, 3, 5, 6, 7, 8, 12, high - 1, high]
+    values = np.array([v for v in numbers if low <= v <= high], kind)
+    for f in (equal, unequal, truth):
+        compiled = njit(f)
+        for a in values:
+            for b in values:
+                if b != 0:
+                    assert compiled(a, b) == f(int(a), int(b)), (f, a, b)
+        with pytest.raises(ZeroDivisionError):
+            compiled(values[0], kind(0))
+    by = np.array([v for v in values if abs(int(v)) < 1000], kind)
+    out, want = np.zeros((2, len(values), len(by)), np.int64)
+    m = kind(-5 if low else 5)
+    n = njit(counted)(values[1:-1].astype(kind), by, m, out)
+    assert n == counted([int(v) for v in values[1:-1]], [int(v) for v in by], int(m), want)
+    assert (out == want).all()
+
+
 def test_INT_03_minimum_by_minus_one_wraps():
     assert floordiv(MIN64, -1) == MIN64
     assert floordiv(np.int64(MIN64), np.int64(-1)) == MIN64
