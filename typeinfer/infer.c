@@ -827,6 +827,20 @@ static void walk(Infer *in) {
     }
 }
 
+/* What met in phis may be of one type by now, as a display that was a tuple until it became a list; but phis of a loop tell each other of the
+ * conflict for ever. true: they are to be looked at again. */
+static bool forget_conflicts(Infer *in) {
+    bool any = false;
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        if (ir_inst(in->f, ref)->op != OP_phi || !in->facts[ref].conflict) continue;
+        in->facts[ref] = (Fact){0};
+        in->changed[ref] = ++in->clock;
+        in->visited[ref] = -1;
+        any = true;
+    }
+    return any;
+}
+
 /* Of nobody knows what yet: when its caller does, there is another instance, and nothing need be assumed for this one. */
 bool instance_is_open(const Instance *inst) {
     for (int32_t i = 0; i < inst->nslots; i++) {
@@ -851,12 +865,15 @@ static void assume_open_result(Infer *in) {
 void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     in->settled = false;
-    walk(in);
+    walk(in); /* no further frame for each level of calls */
+    if (forget_conflicts(in)) walk(in);
     bool open = instance_is_open(in->inst), said = open || in->inst->declared || in->inst->library;
     in->inst->left_open = said || !in->containers ? NULL : container_left_open(in);
     if (in->inst->left_open && in->inst->recursive) assume_open_result(in);
-    while (!in->ti->aborted && !open && (container_close_webs(in) || cell_close(in)))
+    while (!in->ti->aborted && !open && (container_close_webs(in) || cell_close(in))) {
         walk(in);
+        if (forget_conflicts(in)) walk(in);
+    }
     if (in->inst->left_open &&
         !container_is_closed(in, in->inst->left_open, in->inst->returned.type))
         in->inst->left_open = NULL;

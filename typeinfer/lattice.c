@@ -58,10 +58,21 @@ static const Type *join_scalars(TypeTable *types, JoinRule rule, const struct Or
     }
 }
 
-static bool same_keys(const Type *a, const Type *b) {
+static bool same_names(const Type *a, const Type *b) {
     for (int32_t i = 0; i < a->nitems; i++)
         if (!str_equal(a->fields[i], b->fields[i])) return false;
-    return a->bits == b->bits;
+    return true;
+}
+
+static bool same_keys(const Type *a, const Type *b) {
+    return a->bits == b->bits && same_names(a, b);
+}
+
+/* Of tuples: the same names, or none. */
+static bool same_fields(const Type *a, const Type *b) {
+    if (!a->fields || !b->fields || a->kind != b->kind || a->nitems != b->nitems)
+        return a->fields == b->fields;
+    return same_names(a, b);
 }
 
 static const Type *join_tuples(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
@@ -127,7 +138,7 @@ static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a,
 /* Lists of Python's numbers and of NumPy's are the same objects: what meets is one of NumPy's. Nothing else that objects hold
  * becomes anything else. */
 static const Type *join_held(TypeTable *types, const Type *a, const Type *b) {
-    bool cls = a->kind == TY_CLASS, tuple = a->kind == TY_TUPLE && a->fields == b->fields;
+    bool cls = a->kind == TY_CLASS, tuple = a->kind == TY_TUPLE && same_fields(a, b);
     if (a == b) return a;
     if (type_is_assumed(a) || type_is_assumed(b)) return type_is_assumed(a) ? b : a;
     if (a->kind < TY_SCALARS && b->kind < TY_SCALARS)
@@ -139,7 +150,7 @@ static const Type *join_held(TypeTable *types, const Type *a, const Type *b) {
                 b->shared || a->variant || b->variant || a->open || b->open ||
                 type_is_instance(a) || type_is_exception(a)))
         return NULL;
-    if (tuple && a->nitems != b->nitems) return NULL;
+    if (tuple && (a->nitems != b->nitems || a->bits != b->bits)) return NULL;
     int32_t n = cls ? a->nparams : a->nitems;
     const Type **held = arena_array(type_table_arena(types), const Type *, n);
     for (int32_t k = 0; k < n; k++)

@@ -1,6 +1,9 @@
 """Displays of lists stay tuples where nobody can tell: a slice of one is a list, and an index that is not there an IndexError."""
 import functools
+import heapq
 import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -150,3 +153,48 @@ def test_the_longest_of_two_is_the_list_itself():
         return a, b, c, d, x is b, y is c
 
     same(f, 4)
+
+
+def test_displays_that_become_lists_in_a_loop():
+    """The loop has met them as tuples before, on two ways that tell each other what they are."""
+    @njit
+    def f(n):
+        v = heapq.nlargest(2, [[4, 0], [12], [8]])
+        for _, k in enumerate(v):
+            if n > 2:
+                v = (([[5]] if not k else [[-2]]) * 2)[:6]
+        return v
+
+    same(f, 1)
+    same(f, 4)
+
+
+@dataclass(frozen=True)
+class Cell:
+    name: str
+    count: int
+
+
+class Point(NamedTuple):
+    x: int
+    y: float
+
+
+def test_containers_of_pythons_and_of_numpys_numbers_in_values():
+    @njit
+    def f(n):
+        def weak():
+            return [Cell("a", n)], {Point(n, 0.5): [Point(n, 0.25)]}
+
+        def strong():
+            a = np.arange(n)
+            return [Cell("b", a[0])], {Point(a[0], 0.5): [Point(a[1], 0.25)]}
+
+        if n > 4:
+            cells, points = weak()
+        else:
+            cells, points = strong()
+        return [(c.name, int(c.count)) for c in cells], [(int(p.x), [int(q.x) for q in row]) for p, row in points.items()]
+
+    same(f, 3)
+    same(f, 5)
