@@ -1,4 +1,5 @@
 /* infer_call.c - calls: what a callee is, and why it cannot be called. */
+#include "typeinfer/infer_made.h"
 #include "typeinfer/infer_variant.h"
 
 int32_t row_arity(const LibRow *row) {
@@ -65,43 +66,25 @@ static bool is_among(Str name, const char *const *names, int n) {
 /* A method of a container of nobody knows what yet. Those that only change it have a known result; what is stored in it may be known
  * to be a container itself. */
 static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
-    static const char *const changes[] = {
-        "Counter.subtract",  "Counter.update",  "bisect.insort_left", "bisect.insort_right",
-        "heapq.heapify",     "heapq.heappush",  "deque.append",       "deque.appendleft",
-        "deque.clear",       "deque.extend",    "deque.extendleft",   "deque.insert",
-        "deque.__setitem__", "deque.__limit__", "dict.__setitem__",   "dict.clear",
-        "dict.update",       "list.append",     "list.clear",         "list.extend",
-        "list.insert",       "list.reverse",    "list.sort",          "list.__setitem__",
-        "set.add",           "set.clear",       "set.discard",        "set.remove",
-        "set.update"};
-    static const char *const in_place[] = {"deque.__iadd__", "dict.__ior__", "list.__iadd__",
-                                           "list.__imul__",  "set.__iand__", "set.__ior__",
-                                           "set.__isub__",   "set.__ixor__"};
-    static const char *const takes[] = {"deque.pop", "deque.popleft", "dict.pop", "list.pop"};
-    static const char *const lists[] = {"builtins.list", "builtins.sorted"};
-    static const char *const copies[] = {"deque.copy", "dict.copy", "list.copy"};
     const Type *type = args->args[0].f.type, *stored = type->params[type->nparams - 1];
     bool holds = stored->kind == TY_CLASS || stored->kind == TY_TUPLE;
-    if (is_among(name, changes, countof(changes)))
-        return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;
-    if (is_among(name, in_place, countof(in_place)) || is_among(name, copies, countof(copies)))
-        return *out = val_of(fact_of(type)), true;
     bool list = type_is_list(type) || type_is_of(type, CLS_deque);
-    if (list && stored->kind != TY_UNKNOWN && is_among(name, lists, countof(lists)))
+    switch (container_gives(name)) {
+    case GIVES_NONE: return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;
+    case GIVES_ITSELF:
+    case GIVES_COPY: return *out = val_of(fact_of(type)), true;
+    case GIVES_LIST:
+        if (!list || stored->kind == TY_UNKNOWN) break;
         return *out = val_of(fact_of(type_class_of(in->types, CLS_list, &stored))), true;
-    if (holds && str_is(name, "dict.popitem") && type->params[0]->kind != TY_UNKNOWN)
+    case GIVES_PAIR:
+        if (!holds || type->params[0]->kind == TY_UNKNOWN) break;
         return *out = val_of(fact_of(type_tuple(in->types, type->params, 2))), true;
-    if (holds && (is_among(name, takes, countof(takes)) || str_is(name, "dict.setdefault")))
+    case GIVES_STORED:
+        if (!holds) break;
         return *out = val_of(fact_of(stored)), true;
+    default: break;
+    }
     return in->stop = STOP_UNKNOWN, false;
-}
-
-/* What goes over a container, and asks itself what is known of the items. */
-static bool walks(Str name) {
-    static const char *const names[] = {"builtins.enumerate", "builtins.iter", "builtins.len",
-                                        "builtins.reversed",  "builtins.zip",  "dict.items",
-                                        "dict.keys",          "dict.values"};
-    return is_among(name, names, countof(names));
 }
 
 /* NumPy makes arrays of characters as wide as the longest text, which only the run tells. */
@@ -262,7 +245,8 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
         !tuples_as_arrays(in, name, args))
         return false;
     if (!container_taught(in, name, args)) return false;
-    if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open && !walks(name))
+    if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
+        !gives_walk(container_gives(name)))
         return call_open(in, name, args, out);
     if (v_instance_builtin(in, name, args, &known, out) || known) return !in->stop;
     if (is_empty_display(name, args, &cls)) return v_container_site(in, cls, in->at, NULL, 0, out);

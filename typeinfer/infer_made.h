@@ -51,6 +51,31 @@ void assumed_begin(Ti *ti); /* another round */
 
 /* -- infer_origin.c -- */
 
+/* What a method of a container, or a function that is given one, gives. */
+typedef enum Gives {
+    GIVES_OTHER,     /* nothing that is known as long as nobody knows what the container holds */
+    GIVES_NONE,      /* it changes the container */
+    GIVES_ITSELF,    /* an operator in place */
+    GIVES_COPY,      /* another container of the same */
+    GIVES_LIST,      /* of what a walk over it gives */
+    GIVES_STORED,    /* one of its elements, or of the values of a dict */
+    GIVES_STORED_OR, /* that, or a default */
+    GIVES_PAIR,      /* a key and its value */
+    GIVES_NEXT,      /* what a walk over it gives, once */
+    /* Walks, which ask themselves what is known of the items: */
+    GIVES_WALK,
+    GIVES_KEYS,
+    GIVES_VALUES,
+    GIVES_PAIRS,
+    GIVES_NUMBERED, /* (number, item) */
+    GIVES_EACH,     /* a tuple of an item of each argument */
+    GIVES_LENGTH
+} Gives;
+Gives container_gives(Str name);
+static inline bool gives_walk(Gives gives) {
+    return gives >= GIVES_WALK;
+}
+
 /* So many values may be taken out of one another. */
 enum { ORIGIN_STEPS = 12 };
 /* What the value was taken out of is told of what type it is; *found: there is such a thing. */

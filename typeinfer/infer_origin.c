@@ -5,26 +5,87 @@
  * a walk, a view of a dict, a copy) until there is a place that makes containers in this function, or a parameter: then callers are told. */
 #include "typeinfer/infer_made.h"
 
-static bool is_one_of(Str name, const char *const *names) {
-    for (; *names; names++)
-        if (str_is(name, *names)) return true;
-    return false;
+static const struct {
+    const char *name;
+    Gives gives;
+} calls[] = {
+    {"Counter.subtract", GIVES_NONE},
+    {"Counter.update", GIVES_NONE},
+    {"bisect.insort_left", GIVES_NONE},
+    {"bisect.insort_right", GIVES_NONE},
+    {"deque.__limit__", GIVES_NONE},
+    {"deque.__setitem__", GIVES_NONE},
+    {"deque.append", GIVES_NONE},
+    {"deque.appendleft", GIVES_NONE},
+    {"deque.clear", GIVES_NONE},
+    {"deque.extend", GIVES_NONE},
+    {"deque.extendleft", GIVES_NONE},
+    {"deque.insert", GIVES_NONE},
+    {"dict.__setitem__", GIVES_NONE},
+    {"dict.clear", GIVES_NONE},
+    {"dict.update", GIVES_NONE},
+    {"heapq.heapify", GIVES_NONE},
+    {"heapq.heappush", GIVES_NONE},
+    {"list.__setitem__", GIVES_NONE},
+    {"list.append", GIVES_NONE},
+    {"list.clear", GIVES_NONE},
+    {"list.extend", GIVES_NONE},
+    {"list.insert", GIVES_NONE},
+    {"list.reverse", GIVES_NONE},
+    {"list.sort", GIVES_NONE},
+    {"set.add", GIVES_NONE},
+    {"set.clear", GIVES_NONE},
+    {"set.discard", GIVES_NONE},
+    {"set.remove", GIVES_NONE},
+    {"set.update", GIVES_NONE},
+    {"deque.__iadd__", GIVES_ITSELF},
+    {"dict.__ior__", GIVES_ITSELF},
+    {"list.__iadd__", GIVES_ITSELF},
+    {"list.__imul__", GIVES_ITSELF},
+    {"set.__iand__", GIVES_ITSELF},
+    {"set.__ior__", GIVES_ITSELF},
+    {"set.__isub__", GIVES_ITSELF},
+    {"set.__ixor__", GIVES_ITSELF},
+    {"deque.copy", GIVES_COPY},
+    {"dict.copy", GIVES_COPY},
+    {"list.copy", GIVES_COPY},
+    {"builtins.list", GIVES_LIST},
+    {"builtins.sorted", GIVES_LIST},
+    {"deque.pop", GIVES_STORED},
+    {"deque.popleft", GIVES_STORED},
+    {"dict.pop", GIVES_STORED},
+    {"dict.setdefault", GIVES_STORED},
+    {"list.pop", GIVES_STORED},
+    {"dict.get", GIVES_STORED_OR},
+    {"OrderedDict.popitem", GIVES_PAIR},
+    {"dict.popitem", GIVES_PAIR},
+    {"builtins.next", GIVES_NEXT},
+    {"builtins.iter", GIVES_WALK},
+    {"builtins.reversed", GIVES_WALK},
+    {"dict.keys", GIVES_KEYS},
+    {"dict.values", GIVES_VALUES},
+    {"dict.items", GIVES_PAIRS},
+    {"builtins.enumerate", GIVES_NUMBERED},
+    {"builtins.zip", GIVES_EACH},
+    {"builtins.len", GIVES_LENGTH},
+};
+
+Gives container_gives(Str name) {
+    for (int i = 0; i < countof(calls); i++)
+        if (str_is(name, calls[i].name)) return calls[i].gives;
+    return GIVES_OTHER;
 }
 
-/* The object of a method that `call` calls, and its name; NO_REF: it is no such call. */
-static Ref called_on(Infer *in, Ref call, Str *name) {
-    Ref object;
-    const Inst *inst = ir_inst(in->f, call);
-    bool method = inst->op == OP_call_py && v_attr_parts(in, ir_arg(in->f, call, 0), &object, name);
-    return method ? object : NO_REF;
-}
-
-/* The function of Python's that `call` calls; an empty text: it is no such call. */
-static Str called_builtin(const Infer *in, Ref call) {
+/* What `call` gives of the container *from, that it is a method of or is given. */
+static Gives call_gives(Infer *in, Ref call, Ref *from) {
     const Inst *inst = ir_inst(in->f, call);
     const Binding *b =
         inst->op == OP_call_py ? fact_object(&in->facts[ir_arg(in->f, call, 0)]) : NULL;
-    return b && b->kind == BIND_LIBRARY && inst->nargs > 1 ? b->name : (Str){0};
+    Str method;
+    if (!b || b->kind != BIND_LIBRARY) return GIVES_OTHER;
+    if (v_attr_parts(in, ir_arg(in->f, call, 0), from, &method)) return container_gives(b->name);
+    *from = inst->nargs > 1 ? ir_arg(in->f, call, 1) : NO_REF;
+    return *from ? container_gives(b->name) : GIVES_OTHER;
 }
 
 /* -- back from a value --------------------------------------------------------------------------- */
@@ -102,18 +163,18 @@ static bool given_by_tuple(Infer *in, Ref tuple, const Way *w) {
 
 /* It is what a walk over `over` gives. */
 static bool given_by(Infer *in, Ref over, const Way *w) {
-    static const char *const same[] = {"builtins.iter", "builtins.reversed", NULL};
     bool tuple = w->type->kind == TY_TUPLE, pair = tuple && w->type->nitems == 2;
-    Str method = {0}, builtin = called_builtin(in, over);
-    Ref object = called_on(in, over, &method);
     Way second = way_of(w, pair ? w->type->items[1] : NULL), way = way_of(w, w->type);
+    Ref from = NO_REF;
     if (w->steps <= 0) return true;
-    if (object && str_is(method, "values")) return stored_in(in, object, w);
-    if (object && str_is(method, "items")) return !pair || stored_in(in, object, &second);
-    if (is_one_of(builtin, same)) return given_by(in, ir_arg(in->f, over, 1), &way);
-    if (str_is(builtin, "builtins.enumerate"))
-        return !pair || given_by(in, ir_arg(in->f, over, 1), &second);
-    if (str_is(builtin, "builtins.zip")) return !tuple || given_by_each(in, over, w);
+    switch (call_gives(in, over, &from)) {
+    case GIVES_VALUES: return stored_in(in, from, w);
+    case GIVES_PAIRS: return !pair || stored_in(in, from, &second);
+    case GIVES_WALK: return given_by(in, from, &way);
+    case GIVES_NUMBERED: return !pair || given_by(in, from, &second);
+    case GIVES_EACH: return !tuple || given_by_each(in, over, w);
+    default: break;
+    }
     const Type *outer = in->facts[over].type;
     if (outer && outer->kind == TY_TUPLE) return given_by_tuple(in, over, w);
     return type_is_of(outer, CLS_dict) || stored_in(in, over, w);
@@ -131,20 +192,20 @@ static bool told_by_index(Infer *in, Ref ref, const Way *w) {
 }
 
 static bool told_by_call(Infer *in, Ref ref, const Way *w) {
-    static const char *const gets[] = {"get", "pop", "popleft", "setdefault", NULL};
-    static const char *const copies[] = {"builtins.list", "builtins.sorted", NULL};
-    Str method = {0}, builtin = called_builtin(in, ref);
-    Ref object = called_on(in, ref, &method);
-    if (object && is_one_of(method, gets)) return stored_in(in, object, w);
-    if (object && str_is(method, "copy")) return arrive(in, object, w);
-    if (object && str_is(method, "popitem") && w->type->kind == TY_TUPLE) {
-        Way value = way_of(w, w->type->items[w->type->nitems - 1]);
-        return stored_in(in, object, &value);
+    Ref from = NO_REF;
+    bool tuple = w->type->kind == TY_TUPLE, list = type_is_list(w->type);
+    int32_t n = tuple ? w->type->nitems : 0;
+    Way value = way_of(w, tuple && n ? w->type->items[n - 1] : NULL);
+    Way item = way_of(w, list ? w->type->params[0] : NULL);
+    switch (call_gives(in, ref, &from)) {
+    case GIVES_STORED:
+    case GIVES_STORED_OR: return stored_in(in, from, w);
+    case GIVES_COPY: return arrive(in, from, w);
+    case GIVES_PAIR: return !n || stored_in(in, from, &value);
+    case GIVES_NEXT: return given_by(in, from, w);
+    case GIVES_LIST: return !list || given_by(in, from, &item);
+    default: return true;
     }
-    if (str_is(builtin, "builtins.next")) return given_by(in, ir_arg(in->f, ref, 1), w);
-    if (!is_one_of(builtin, copies) || !type_is_list(w->type)) return true;
-    Way way = way_of(w, w->type->params[0]);
-    return given_by(in, ir_arg(in->f, ref, 1), &way);
 }
 
 bool origin_told(Infer *in, Ref ref, const Type *type, int steps, bool *found) {

@@ -180,12 +180,22 @@ def too_many_indices(x):
     return x[0, 0]
 
 
-@refused("NUMBERS", "E0202", "'NUMBERS' has the type list, which cannot be used in a compiled function", VALUES)
+@refused("NUMBERS", "E0202", "'NUMBERS' has the type list, which cannot be used in a compiled function",
+         ("globals are frozen when a function is compiled, and a list may change: make a tuple of it, or an array, np.array(xs), or pass it as an argument",))
 def list_global(x):
     return NUMBERS[0] + x
 
 
 NUMBERS = [1, 2]
+
+
+@refused("NAMES", "E0202", "'NAMES' has the type set, which cannot be used in a compiled function",
+         ("globals are frozen when a function is compiled, and a set may change: pass it as an argument, or make a tuple of its elements",))
+def set_global(x):
+    return x in NAMES
+
+
+NAMES = {1, 2}
 
 
 class Meta(type):
