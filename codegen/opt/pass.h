@@ -66,6 +66,7 @@ void opt_simplify(PassContext *ctx, Func *func);
 void opt_merge_blocks(Func *func); /* of those that only follow each other one; part of simplify */
 void opt_dce(PassContext *ctx, Func *func);
 void opt_prove(PassContext *ctx, Func *func);
+void opt_steady(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
 void opt_ranges(PassContext *ctx, Func *func);
 void opt_peel(PassContext *ctx, Func *func);

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import random
+import signal
 import sys
 
 import numpy as np
@@ -540,6 +541,102 @@ def test_comparisons_with_more_than_there_is():
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
 def test_random_guards(seed):
     assert guards.differences(guards.program(seed), seed) is None
+
+
+# -- ends that are read again in each round ----------------------------------------------------------------
+
+
+def common(indptr, indices, pairs, out):
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        a = indptr[i]
+        b = indptr[j]
+        while a < indptr[i + 1] and b < indptr[j + 1]:
+            if indices[a] == indices[b]:
+                out[k] += 1
+                a += 1
+                b += 1
+            elif indices[a] < indices[b]:
+                a += 1
+            else:
+                b += 1
+
+
+def nearest(ends, row, x, values):
+    p = row
+    while p < ends[row + 1] and values[p] < x:
+        p += 1
+    return p
+
+
+def moving_end(ends, i):
+    p = 0
+    while p < ends[i]:
+        ends[i] -= 1
+        p += 1
+    return p
+
+
+@pytest.mark.parametrize("check", [None, False])
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
+def test_ends_that_are_read_again(kind, check):
+    r = np.random.default_rng(8)
+    rows = [np.unique(r.integers(0, 30, r.integers(0, 12))) for _ in range(12)]
+    indptr = np.cumsum([0] + [len(x) for x in rows]).astype(kind)
+    indices = np.concatenate(rows).astype(np.int32)
+    pairs = np.array([(i, j) for i in range(12) for j in range(12)])
+    out, want = np.zeros((2, len(pairs)), np.int64)
+    compiled = njit(boundscheck=check)(common)
+    compiled(indptr, indices, pairs, out)
+    common(indptr, indices, pairs, want)
+    np.testing.assert_array_equal(out, want)
+    ends = np.array([9, 7, 3], kind)
+    assert njit(boundscheck=check)(moving_end)(ends, 0) == 5 and ends[0] == 4
+    values = np.arange(20.0)
+    for row in (0, 1, -2):
+        assert njit(boundscheck=check)(nearest)(ends, row, 4.5, values) == nearest(ends, row, 4.5, values)
+
+
+def test_ends_that_are_read_again_and_leave_the_array():
+    compiled = njit(common)
+    indptr, indices = np.array([0, 3, 9]), np.arange(6, dtype=np.int32)
+    for pairs in ([[0, 1]], [[1, 1]], [[1, 2]], [[2, 0]]):
+        got = []
+        for f in (compiled, common):
+            out = np.zeros(1, np.int64)
+            try:
+                f(indptr, indices, np.array(pairs), out)
+            except IndexError:
+                out[0] += 100
+            got.append(out[0])
+        assert got[0] == got[1], pairs
+
+
+def test_flags_that_a_handler_sets_are_read_again():
+    def wait(flag):
+        n = 0
+        while flag[0] < 1:
+            n += 1
+        return n
+
+    def wait_or_count(flag, n):
+        i = 0
+        while i < n and flag[0] < flag[1]:
+            i += 1
+        return i
+
+    flag = np.array([0, 1])
+    old = signal.signal(signal.SIGALRM, lambda *_: flag.__setitem__(0, 1))
+    try:
+        for f, more in ((wait, ()), (wait_or_count, (2**62,))):
+            compiled = njit(f)
+            flag[0] = 1
+            compiled(flag, *more)
+            flag[0] = 0
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            assert compiled(flag, *more) > 0
+    finally:
+        signal.signal(signal.SIGALRM, old)
 
 
 # -- variables in step with one that is tested, and indices of bits -------------------------------------

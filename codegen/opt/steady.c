@@ -1,0 +1,121 @@
+/* steady.c - what a `while` loop is tested against, and reads again for each test, is read once.
+ *
+ *   in front: e = load indptr, i + 1; if p < e: body      in front: e = load indptr, i + 1; if p < e: body
+ *   body:     ... p' = p + 1                          =>   body:     ... p' = p + 1
+ *             e' = load indptr, i + 1; if p' < e': body              if p' < e: body
+ *
+ * Python writes the test of a `while` twice, in front of the loop and at its end, so that the same element was read in front. Where the loop
+ * stores nothing, it is still the same, and `bounds` has an end that does not change. A handler of a signal may run at a poll and change an
+ * element: flags, which are compared with what stands still, are read again in each round. */
+#include "codegen/opt/pass.h"
+
+/* Does it neither write nor run what does? A poll is none of either while nobody interrupts. */
+static bool only_reads(const Inst *inst) {
+    return inst->op == OP_load || inst->op == OP_check_index || inst->op == OP_guard ||
+           (ir_op_info[inst->op].flags & (OPF_PURE | OPF_TERM));
+}
+
+static bool loop_only_reads(const Func *func, const Loop *loop) {
+    for (int32_t i = 0; i < loop->blocks.len; i++) {
+        const Block *block = &func->blocks.items[loop->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            const Inst *inst = ir_inst(func, block->insts.items[k]);
+            if (inst->op != OP_poll && !only_reads(inst)) return false;
+        }
+    }
+    return true;
+}
+
+static int32_t entry_of(const Func *func, const Cfg *cfg, int32_t loop) {
+    const Block *header = &func->blocks.items[cfg->loops.items[loop].header];
+    int32_t entry = NO_BLOCK;
+    for (int32_t i = 0; i < header->preds.len; i++) {
+        if (opt_in_loop(cfg, loop, header->preds.items[i])) continue;
+        if (entry != NO_BLOCK) return NO_BLOCK;
+        entry = header->preds.items[i];
+    }
+    return entry;
+}
+
+/* Equal ints, made by the same steps of the same values. */
+static bool same_index(const Func *func, Ref a, Ref b, int depth) {
+    if (opt_same(func, a, b)) return true;
+    while (ir_inst(func, a)->op == OP_check_index)
+        a = ir_arg(func, a, 0);
+    while (ir_inst(func, b)->op == OP_check_index)
+        b = ir_arg(func, b, 0);
+    const Inst *x = ir_inst(func, a), *y = ir_inst(func, b);
+    bool step = x->op == OP_add || x->op == OP_sub || x->op == OP_cast;
+    if (!step || x->op != y->op || x->type != y->type || depth == 0) return false;
+    for (int32_t k = 0; k < x->nargs; k++)
+        if (!same_index(func, ir_arg(func, a, k), ir_arg(func, b, k), depth - 1)) return false;
+    return true;
+}
+
+static bool same_element(const Func *func, Ref a, Ref b) {
+    const Inst *x = ir_inst(func, a), *y = ir_inst(func, b);
+    if (x->op != y->op || x->type != y->type || x->nargs != y->nargs) return false;
+    if (ir_arg(func, a, 0) != ir_arg(func, b, 0)) return false;
+    for (int32_t k = 1; k < x->nargs; k++)
+        if (!same_index(func, ir_arg(func, a, k), ir_arg(func, b, k), 3)) return false;
+    return true;
+}
+
+/* The same element, read on the only way to the loop with nothing written behind; or NO_REF. */
+static Ref read_before(const Func *func, int32_t entry, Ref load) {
+    enum { BLOCKS = 4, INSTS = 60 };
+    int32_t block = entry, left = INSTS;
+    for (int n = 0; n < BLOCKS; n++) {
+        const Block *b = &func->blocks.items[block];
+        for (int32_t i = b->insts.len - 1; i >= 0; i--) {
+            Ref ref = b->insts.items[i];
+            if (same_element(func, ref, load)) return ref;
+            if (left-- == 0 || !only_reads(ir_inst(func, ref))) return NO_REF;
+        }
+        if (b->preds.len != 1) return NO_REF;
+        block = b->preds.items[0];
+    }
+    return NO_REF;
+}
+
+/* Does it change from round to round by what the loop does? A flag that somebody else sets is compared with what does not, or with what is
+ * read, too. */
+static bool is_moved(const Func *func, const Cfg *cfg, int32_t loop, Ref ref) {
+    const Inst *inst = ir_inst(func, opt_uncast(func, ref));
+    return inst->op != OP_const && inst->op != OP_load && opt_in_loop(cfg, loop, inst->block);
+}
+
+/* The load of the loop that `ref` is, or is made of by a cast; NO_REF: neither. */
+static Ref load_behind(const Func *func, const Cfg *cfg, int32_t loop, Ref ref) {
+    ref = opt_uncast(func, ref);
+    const Inst *inst = ir_inst(func, ref);
+    return inst->op == OP_load && opt_in_loop(cfg, loop, inst->block) ? ref : NO_REF;
+}
+
+static void read_once(Func *func, const Cfg *cfg, int32_t loop, Ref *map) {
+    const Loop *info = &cfg->loops.items[loop];
+    int32_t entry = entry_of(func, cfg, loop);
+    if (entry == NO_BLOCK || !loop_only_reads(func, info)) return;
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            Ref test = block->insts.items[k];
+            const Inst *inst = ir_inst(func, test);
+            for (int32_t side = 0; (inst->op == OP_lt || inst->op == OP_le) && side < 2; side++) {
+                Ref load = load_behind(func, cfg, loop, ir_arg(func, test, side));
+                if (load && !map[load] && is_moved(func, cfg, loop, ir_arg(func, test, 1 - side)))
+                    map[load] = read_before(func, entry, load);
+            }
+        }
+    }
+}
+
+void opt_steady(PassContext *ctx, Func *func) {
+    Cfg cfg;
+    if (!target_is_host(ctx->options->infer.target)) return;
+    cfg_compute(&cfg, ctx->arena, func);
+    Ref *map = cfg.loops.len ? arena_array(ctx->arena, Ref, func->insts.len) : NULL;
+    for (int32_t l = 0; l < cfg.loops.len; l++)
+        if (opt_is_innermost(&cfg, l)) read_once(func, &cfg, l, map);
+    if (map) ir_replace_many(func, map);
+}
