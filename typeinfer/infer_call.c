@@ -226,12 +226,22 @@ static CallArgs with_names(Infer *in, const CallArgs *args) {
     return (CallArgs){all, n + 2, 0, NULL};
 }
 
+/* ord("0"): a number that is written down as a character, as programs over bytes do. */
+static bool is_ord_of_constant(Str name, const CallArgs *args, int64_t *code) {
+    const Str *text = args->nargs == 1 && args->nkeywords == 0 ? fact_str(&args->args[0].f) : NULL;
+    if (!text || !str_is(name, "builtins.ord") || str_code_points(*text) != 1) return false;
+    int32_t at = 0;
+    return *code = str_code_point(*text, &at), true;
+}
+
 static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
+    int64_t code;
     ClassId cls;
     CallArgs values = *given, *args = &values;
     if (v_overload(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
+    if (is_ord_of_constant(name, args, &code)) return *out = val_of(fact_int(in, code)), true;
     if (v_keyed_call(in, name, args, &known, out) || known) return !in->stop;
     if (v_fields_call(in, name, args, &known, out) || known) return !in->stop;
     if (args->nkeywords && str_is(name, "str.format")) {

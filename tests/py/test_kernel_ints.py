@@ -621,3 +621,16 @@ def test_one_bit_with_a_sign(device):
     assert single.tolist() == [-1.0 + ((x < y) | (x == 0)) for x, y in pairs]
     assert double.tolist() == [-1.0 + ((x != y) ^ (y > 1)) for x, y in pairs]
     assert whole.tolist() == [0.5 - ((x > y) & (x > 0)) for x, y in pairs]
+
+
+@cuda.jit
+def are_digits(text, out):
+    i = cuda.grid(1)
+    if i < text.size:
+        out[i] = ord("0") <= text[i] <= ord("9")
+
+
+def test_ord_of_what_is_written_down(device):
+    text, out = np.frombuffer(b"/09:a", np.uint8), np.zeros(5, np.bool_)
+    are_digits[1, 8](text, out)
+    assert out.tolist() == [False, True, True, False, False]

@@ -3,6 +3,7 @@
 Every test ends with as many objects of compiled code as it began with."""
 import random
 
+import numpy as np
 import pytest
 
 from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
@@ -226,6 +227,42 @@ def code(c):
 @njit
 def character(i):
     return chr(i)
+
+
+@njit
+def codes(n):
+    return ord("é") + n, ord("日"), ord("😀"), ord("\ud800"), ord("\0"), ord("a") == 97
+
+
+@njit
+def code_of_two():
+    return ord("ab")
+
+
+@njit
+def code_of_none():
+    return ord("")
+
+
+@njit
+def sum_of_numbers(text):
+    total, i = 0, 0
+    while i < len(text):
+        number = 0
+        while i < len(text) and ord("0") <= text[i] <= ord("9"):
+            number = number * 10 + (np.int64(text[i]) - ord("0"))
+            i += 1
+        total += number
+        i += 1
+    return int(total)
+
+
+def test_ord_of_what_is_written_down():
+    same(codes, 3)
+    same(code_of_two)
+    same(code_of_none)
+    same(sum_of_numbers, np.frombuffer(b"12,3:/4,,;0099,7", np.uint8))
+    assert "a call" not in "".join(sum_of_numbers.inspect_loops().values())
 
 
 def test_ord_and_chr():
@@ -454,7 +491,6 @@ def test_kernels_refuse_strings():
         for c in "ab":
             a[0] += 1
 
-    import numpy as np
     with pytest.raises(errors.NumbaError, match="text"):
         makes[1, 1](np.zeros(1))
 
