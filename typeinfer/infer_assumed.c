@@ -21,7 +21,8 @@ struct Assumed {
     const Type *learned; /* by the round that runs; NULL: nothing */
     const Type *settled; /* by an earlier one; what is unknown in it is assumed in turn */
     const Type *python_int;
-    bool asked; /* in the round that runs */
+    bool shared; /* by all calls of its function */
+    bool asked;  /* in the round that runs */
     bool resolving;
 };
 
@@ -74,6 +75,7 @@ static const Type *assume(Infer *in, const AssumedAt *at) {
     }
     Assumed *a = all->items[k];
     if (a->settled) return a->settled;
+    a->shared |= in->inst->depth > 1 || in->inst->recursive;
     a->asked = true;
     return type_assumed(in->types, python_int->kind, k + 1);
 }
@@ -120,8 +122,20 @@ static bool holds(const AssumedPlaces *all, const Type *type, int32_t root) {
     return false;
 }
 
-static void learn(Infer *in, const Type *assumed, const Type *type) {
+static bool is_number(const Type *type) {
+    return type_is_number(type) || type->kind == TY_bool;
+}
 
+/* Each call of a function may want numbers of its own of what it gives back empty: [0.5] + empty(n) and [n] + empty(n). An int, as
+ * if nothing were known, may be added to either; a float would make one of them what it is not. */
+static const Type *learned_both(Infer *in, const Assumed *place, const Type *type) {
+    const Type *known = place->learned;
+    if (!known || known == type) return type;
+    return place->shared && is_number(known) && is_number(type) ? place->python_int
+                                                                : container_join(in, known, type);
+}
+
+static void learn(Infer *in, const Type *assumed, const Type *type) {
     AssumedPlaces *all = in->ti->assumed;
     int32_t a = root_of(all, (int32_t)assumed->bits - 1), b;
     if (type_is_assumed(type)) {
@@ -134,8 +148,7 @@ static void learn(Infer *in, const Type *assumed, const Type *type) {
     }
     if (type->kind == TY_UNKNOWN) return;
     if (holds(all, type, a)) return;
-    const Type *known = all->items[a]->learned;
-    const Type *both = known ? container_join(in, known, type) : type;
+    const Type *both = learned_both(in, all->items[a], type);
     if (both) all->items[a]->learned = both;
 }
 

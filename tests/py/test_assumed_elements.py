@@ -758,7 +758,53 @@ def compared(n):
     return rows, c
 
 
-ALL = [default_of_get, defaults_kept, chosen_or_new, chosen_by_truth, chosen_in_tuple, rest, before_rest, rest_of_tuple, rest_walked, of_pairs,
+@njit
+def nothing(n):
+    if n <= 0:
+        return []
+    return nothing(n - 1)
+
+
+@njit
+def pair(n):
+    return [], n
+
+
+@njit
+def nothings(n):
+    for i in range(n):
+        yield []
+
+
+def shared_apart(n):
+    return [0.5] + nothing(n), [n + 2**60 + 1] + nothing(n)
+
+
+def shared_index(n):
+    b = [n] + nothing(n)
+    a = [0.5] + nothing(n)
+    return "abc"[b[0] % 3], a
+
+
+def shared_renamed(n):
+    xs = nothing(n)
+    xs = xs + [0.5]
+    ys = nothing(n)
+    ys = ys + [n]
+    return ys
+
+
+def shared_in_tuples(n):
+    a, _ = pair(n)
+    b, _ = pair(n)
+    return [0.5] + a, [n] + b
+
+
+def shared_generated(n):
+    return [[0.5] + r for r in nothings(n)], [[n] + r for r in nothings(n)]
+
+
+ALL = [shared_apart, shared_index, shared_renamed, shared_in_tuples, shared_generated, default_of_get, defaults_kept, chosen_or_new, chosen_by_truth, chosen_in_tuple, rest, before_rest, rest_of_tuple, rest_walked, of_pairs,
        of_pairs_unpacked, pairs_walked, pairs_turned, dict_of_pairs, dict_of_new_pairs, dict_of_generated, dict_of_zip, dict_of_dict, longest, shortest,
        filtered, filtered_kept, generated, generated_some, first_generated, listed, of_a_generator, numbered_then_comprehended, numbered_constant,
        comprehended, comprehended_walked, mapped, ordered, sliced, added, added_both, repeated, or_new, or_empty, or_itself, set_default, spread,
