@@ -6,8 +6,10 @@
  *
  * Python writes the test of a `while` twice, in front of the loop and at its end, so that the same element was read in front. Where the loop
  * stores nothing, it is still the same, and `bounds` has an end that does not change. A handler of a signal may run at a poll and change an
- * element: flags, which are compared with what stands still, are read again in each round. */
+ * element: where the loop would not end by itself, it is read again in each round. */
 #include "codegen/opt/pass.h"
+
+enum { MOST_MOVES = 6 }; /* in one round, one behind the other */
 
 /* Does it neither write nor run what does? A poll is none of either while nobody interrupts. */
 static bool only_reads(const Inst *inst) {
@@ -78,11 +80,58 @@ static Ref read_before(const Func *func, int32_t entry, Ref load) {
     return NO_REF;
 }
 
-/* Does it change from round to round by what the loop does? A flag that somebody else sets is compared with what does not, or with what is
- * read, too. */
-static bool is_moved(const Func *func, const Cfg *cfg, int32_t loop, Ref ref) {
-    const Inst *inst = ir_inst(func, opt_uncast(func, ref));
-    return inst->op != OP_const && inst->op != OP_load && opt_in_loop(cfg, loop, inst->block);
+/* What a constant moves an int64 on from, where it goes the way of `sign` or none; NO_REF otherwise. */
+static Ref moved_from(const Func *func, Ref ref, int sign) {
+    const Inst *inst = ir_inst(func, ref);
+    bool adds = inst->op == OP_add;
+    int64_t step;
+    if ((!adds && inst->op != OP_sub) || inst->type->kind != TY_i64) return NO_REF;
+    bool second = opt_const_int(func, ir_arg(func, ref, 1), &step);
+    if (!second && (!adds || !opt_const_int(func, ir_arg(func, ref, 0), &step))) return NO_REF;
+    bool up = adds ? step >= 0 : step <= 0;
+    return step == 0 || up == (sign > 0) ? ir_arg(func, ref, second ? 0 : 1) : NO_REF;
+}
+
+/* The variable of the loop that `ref` is, or is moved on from; NO_REF: of none. */
+static Ref variable_of(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, int sign) {
+    for (int depth = 0; depth < MOST_MOVES; depth++) {
+        const Inst *inst = ir_inst(func, ref);
+        if (inst->op == OP_phi && inst->block == cfg->loops.items[loop].header) return ref;
+        bool choice = inst->op == OP_phi || inst->op == OP_select;
+        if (choice && !opt_in_loop(cfg, loop, inst->block)) return NO_REF;
+        ref = choice ? ir_arg(func, ref, inst->nargs - 1) : moved_from(func, ref, sign);
+        if (!ref) return NO_REF;
+    }
+    return NO_REF;
+}
+
+/* On every way, is it the variable, or the variable moved on? */
+static bool moves(const Func *func, Ref ref, Ref variable, int sign, int depth) {
+    if (ref == variable) return true;
+    const Inst *inst = ir_inst(func, ref);
+    if (depth == 0) return false;
+    if (inst->op != OP_phi && inst->op != OP_select) {
+        Ref from = moved_from(func, ref, sign);
+        return from && moves(func, from, variable, sign, depth - 1);
+    }
+    for (int32_t k = inst->op == OP_select; k < inst->nargs; k++)
+        if (!moves(func, ir_arg(func, ref, k), variable, sign, depth - 1)) return false;
+    return true;
+}
+
+/* Does it go towards its end, and never back? Then the loop ends by itself. What goes to and fro waits for somebody who moves the end, as what
+ * does not move at all does: a handler of a signal, or another thread. */
+static bool is_moved(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, int sign) {
+    ref = opt_uncast(func, ref);
+    Ref variable = variable_of(func, cfg, loop, ref, sign);
+    if (!variable || !moves(func, ref, variable, sign, MOST_MOVES)) return false;
+    const Inst *phi = ir_inst(func, variable);
+    const Block *header = &func->blocks.items[phi->block];
+    for (int32_t k = 0; k < phi->nargs; k++)
+        if (opt_in_loop(cfg, loop, header->preds.items[k]) &&
+            !moves(func, ir_arg(func, variable, k), variable, sign, MOST_MOVES))
+            return false;
+    return true;
 }
 
 /* The load of the loop that `ref` is, or is made of by a cast; NO_REF: neither. */
@@ -103,7 +152,9 @@ static void read_once(Func *func, const Cfg *cfg, int32_t loop, Ref *map) {
             const Inst *inst = ir_inst(func, test);
             for (int32_t side = 0; (inst->op == OP_lt || inst->op == OP_le) && side < 2; side++) {
                 Ref load = load_behind(func, cfg, loop, ir_arg(func, test, side));
-                if (load && !map[load] && is_moved(func, cfg, loop, ir_arg(func, test, 1 - side)))
+                int sign = side ? 1 : -1; /* up to an end on the right, down to one on the left */
+                if (load && !map[load] &&
+                    is_moved(func, cfg, loop, ir_arg(func, test, 1 - side), sign))
                     map[load] = read_before(func, entry, load);
             }
         }

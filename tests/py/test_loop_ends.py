@@ -716,3 +716,62 @@ def test_variables_in_step_that_leave_the_array():
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(PROGRAMS)])
 def test_random_steps(seed):
     assert steps.differences(steps.program(seed), seed) is None
+
+
+def ring(end, n):
+    head = 0
+    while head < end[0]:
+        head += 1
+        if head == n:
+            head = 0
+    return head
+
+
+def pauses(end, n):
+    pause = 1
+    while pause < end[0]:
+        pause *= 2
+        if pause > n:
+            pause = 1
+    return pause
+
+
+def to_and_fro(end, n):
+    i, d = 0, 1
+    while i < end[0]:
+        i += d
+        if i == n:
+            d = -1
+        if i == 0:
+            d = 1
+    return i
+
+
+def backwards(end, n):
+    i = n
+    while end[0] < i + 100:
+        i = i - 1 if i > 0 else n
+    return i
+
+
+@pytest.mark.parametrize("f, first, then", [(ring, 5000, 0), (pauses, 5000, 0), (to_and_fro, 5000, 0), (backwards, 0, 5000)])
+def test_ends_that_a_handler_moves_are_read_again_where_the_loop_does_not_end_by_itself(f, first, then):
+    end, calls = np.array([then]), []
+
+    def handler(*_):
+        calls.append(1)
+        if len(calls) > 1:
+            raise TimeoutError("the loop goes on")
+        end[0] = then
+
+    compiled = njit(f)
+    compiled(end, 99)
+    end[0] = first
+    old = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 3)
+        compiled(end, 99)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert calls == [1]
