@@ -26,6 +26,19 @@ extern void __divti3(void), __udivti3(void), __modti3(void), __umodti3(void), __
 extern void __powidf2(void), __powisf2(void);
 extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
 
+/* __truncsfbf2 of compiler-rt, which not every compiler's library has. LLVM keeps a bfloat16 in a register of float32 from block to
+ * block; what comes here was one, and its upper half is all of it, but a NaN that would become an infinity. The result lies in the lower half of the
+ * register that a float is returned in. */
+static float truncated_to_bfloat(float single) {
+    uint32_t bits, upper;
+    memcpy(&bits, &single, sizeof bits);
+    bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    upper = (nan ? bits : bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    if (nan && (upper & 0x7f) == 0) upper |= 0x40;
+    memcpy(&single, &upper, sizeof single);
+    return single;
+}
+
 #define ROW(name)                                                                                  \
     { #name, (void (*)(void))name }
 #define TWO(a, b)                                                                                  \
@@ -158,8 +171,8 @@ const SupportFunction support_functions[] = {
     ROW(__multi3),
     ROW(__powidf2),
     ROW(__powisf2),
-    ROW(__truncdfhf2),
-    ROW(__truncsfhf2),
+    TWO(__truncdfhf2, __truncsfhf2),
+    {"__truncsfbf2", (void (*)(void))truncated_to_bfloat},
     ROW(__extendhfsf2),
     {NULL, NULL},
 };

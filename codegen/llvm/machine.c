@@ -7,17 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* AMD's processors load the elements of a gather one by one, and take twice as long for it as for loads of numbers: LLVM's
- * tables do not say so. */
-static char *without_gather(char *features) {
-    static const char more[] = ",+prefer-no-gather";
-    size_t n = strlen(features);
-    char *all = malloc(n + sizeof more);
+/* `features` and more, in new memory. */
+static char *with_features(char *features, const char *more) {
+    size_t n = strlen(features), extra = strlen(more) + 1;
+    char *all = malloc(n + extra);
     if (!all) return features;
     memcpy(all, features, n);
-    memcpy(all + n, more, sizeof more);
+    memcpy(all + n, more, extra);
     LLVMDisposeMessage(features);
     return all;
+}
+
+/* AMD's processors load the elements of a gather one by one, and take twice as long for it as for loads of numbers: LLVM's
+ * tables do not say so. Where a processor rounds to bfloat16, LLVM 19 has a bfloat16 that goes from block to block in a register of
+ * float32, and the instruction that brings it back makes 0 of what is smaller than normal numbers. */
+static char *tuned(const char *cpu, char *features) {
+    if (strstr(features, "+avx512bf16") || strstr(features, "+avxneconvert"))
+        features = with_features(features, ",-avx512bf16,-avxneconvert");
+    return strncmp(cpu, "znver", 5) == 0 ? with_features(features, ",+prefer-no-gather") : features;
 }
 
 /* Asking costs a tenth of a millisecond where the processor is virtual. */
@@ -25,8 +32,7 @@ const HostFacts *cg_host(Cg *cg) {
     HostFacts *host = &cg->llvm->host;
     if (host->triple) return host;
     host->cpu = LLVMGetHostCPUName();
-    host->features = LLVMGetHostCPUFeatures();
-    if (strncmp(host->cpu, "znver", 5) == 0) host->features = without_gather(host->features);
+    host->features = tuned(host->cpu, LLVMGetHostCPUFeatures());
     host->triple = LLVMGetDefaultTargetTriple();
     return host;
 }

@@ -592,3 +592,21 @@ for make in (lambda: bfloat16(1.5), lambda: njit(lambda: np.zeros(2, bfloat16))(
     environment = {**os.environ, "QUERN_DEVICE": "cpu"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_C30_what_goes_around_a_loop_stays_as_small_as_it_is(device):
+    def last(a, n, out):
+        x, y = a[0], a[1]
+        for i in range(n):
+            if a[i] > x:
+                x, y = y, x
+            else:
+                y = x
+            out[i] = x
+        out[n] = y
+
+    a = np.array([1, 127, 0x8001, 3, 2, 90, 0x3F80, 5], np.uint16).view(BF16)
+    got, want = np.zeros(9, BF16), np.zeros(9, BF16)
+    cuda.jit(last)[1, 1](a, 8, got)
+    last(a, 8, want)
+    same(got, want)
