@@ -27,8 +27,8 @@ extern void __powidf2(void), __powisf2(void);
 extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
 
 /* __truncsfbf2 of compiler-rt, which not every compiler's library has. LLVM keeps a bfloat16 in a register of float32 from block to
- * block; what comes here was one, and its upper half is all of it, but a NaN that would become an infinity. The result lies in the lower half of the
- * register that a float is returned in. */
+ * block; what comes here was one, and its upper half is all of it, but a NaN that would become an
+ * infinity. The result lies in the lower half of the register that a float is returned in. */
 static float truncated_to_bfloat(float single) {
     uint32_t bits, upper;
     memcpy(&bits, &single, sizeof bits);

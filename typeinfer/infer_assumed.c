@@ -68,9 +68,12 @@ static const Type *assume(Infer *in, const AssumedAt *at) {
     if (k >= MOST_ASSUMED || (k == all->len && in->ti->rounds > MOST_ROUNDS)) return python_int;
     if (k == all->len) {
         Assumed *a = arena_new(in->arena, Assumed);
-        *a = (Assumed){.code = in->inst->info->code->handle, .at = *at, .same = k};
-        a->slots = in->inst->slots, a->nslots = in->inst->nslots;
-        a->python_int = python_int;
+        *a = (Assumed){.code = in->inst->info->code->handle,
+                       .slots = in->inst->slots,
+                       .nslots = in->inst->nslots,
+                       .at = *at,
+                       .same = k,
+                       .python_int = python_int};
         vec_push(in->arena, all, a);
     }
     Assumed *a = all->items[k];
@@ -122,17 +125,14 @@ static bool holds(const AssumedPlaces *all, const Type *type, int32_t root) {
     return false;
 }
 
-static bool is_number(const Type *type) {
-    return type_is_number(type) || type->kind == TY_bool;
-}
-
 /* Each call of a function may want numbers of its own of what it gives back empty: [0.5] + empty(n) and [n] + empty(n). An int, as
  * if nothing were known, may be added to either; a float would make one of them what it is not. */
 static const Type *learned_both(Infer *in, const Assumed *place, const Type *type) {
     const Type *known = place->learned;
     if (!known || known == type) return type;
-    return place->shared && is_number(known) && is_number(type) ? place->python_int
-                                                                : container_join(in, known, type);
+    return place->shared && type_is_number(known) && type_is_number(type)
+               ? place->python_int
+               : container_join(in, known, type);
 }
 
 static void learn(Infer *in, const Type *assumed, const Type *type) {

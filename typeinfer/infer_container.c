@@ -516,7 +516,7 @@ bool container_returned(Infer *in, Ref ref, const Type *declared) {
 static bool learns_addend(Infer *in, const Val *list, const Type *other) {
     const Type *params[MOST_PARAMS] = {0};
     known_params(other, params);
-    bool number = !params[0] || type_is_number(params[0]) || params[0]->kind == TY_bool;
+    bool number = !params[0] || type_is_number(params[0]);
     return !list->f.type->open || number ||
            teach(in, list->src, list->f.type, params, ORIGIN_STEPS);
 }

@@ -641,10 +641,6 @@ static void lower_unreachable(Cg *cg) {
         cg_end_item(cg);
 }
 
-static bool is_plain_float(const Type *type) {
-    return type->kind == TY_f32 || type->kind == TY_f64;
-}
-
 static bool is_inside(const Cg *cg, Ref ref) {
     const Inst *inst = ir_inst(cg->f->ir, ref);
     return inst->op == OP_cast && inst->sub == FLAG_INSIDE;
@@ -655,10 +651,10 @@ static bool is_inside(const Cg *cg, Ref ref) {
 static bool lower_float_of_int(Cg *cg, Ref ref) {
     Ref whole = ir_arg(cg->f->ir, ref, 0);
     const Type *type = cg_type(cg, ref);
-    if (!is_plain_float(type) || cg_type(cg, whole)->kind != TY_i64 || !is_inside(cg, whole))
+    if (!type_is_machine_float(type) || cg_type(cg, whole)->kind != TY_i64 || !is_inside(cg, whole))
         return false;
     Ref from = ir_arg(cg->f->ir, whole, 0);
-    if (!is_plain_float(cg_type(cg, from))) return false;
+    if (!type_is_machine_float(cg_type(cg, from))) return false;
     Value cut = cg_intrinsic1(cg, "llvm.trunc", cg_leaf(cg, from));
     Value positive = LLVMBuildFAdd(cg->b, cut, cg_real(LLVMTypeOf(cut), 0.0), "");
     cg_set1(cg, ref, cg_cast_scalar(cg, cg_type(cg, from)->kind, positive, type->kind));

@@ -417,18 +417,6 @@ static bool asked_around(const Polls *s, int32_t loop) {
     return false;
 }
 
-/* The only block outside that leads to the header, or NO_BLOCK. */
-static int32_t entry_of(const Polls *s, int32_t loop) {
-    const Block *header = &s->func->blocks.items[s->cfg.loops.items[loop].header];
-    int32_t entry = NO_BLOCK;
-    for (int32_t i = 0; i < header->preds.len; i++) {
-        if (opt_in_loop(&s->cfg, loop, header->preds.items[i])) continue;
-        if (entry != NO_BLOCK) return NO_BLOCK;
-        entry = header->preds.items[i];
-    }
-    return entry;
-}
-
 /* The loop takes at most `rounds` rounds of a small one and does not ask: the loop around counts it. Where there is none, it asks
  * once, before it begins: the function may be called in a loop. */
 static void let_go(Polls *s, int32_t loop, int64_t rounds, int32_t span) {
@@ -437,7 +425,7 @@ static void let_go(Polls *s, int32_t loop, int64_t rounds, int32_t span) {
     if (around >= 0) s->rounds[around] += rounds;
     if (asked_around(s, loop) || rounds <= ROUND) return;
     Builder b = {.func = s->func, .span = span, .error = NO_BLOCK};
-    b.block = ir_edge_split(s->func, entry_of(s, loop), header);
+    b.block = ir_edge_split(s->func, opt_entry_of(s->func, &s->cfg, loop), header);
     const Type *i64 = type_scalar(s->func->module->types, TY_i64);
     b_op1(&b, OP_poll, NULL, ir_const_int(s->func, i64, rounds));
 }
@@ -448,7 +436,9 @@ static bool visit_merged(Polls *s, int32_t loop) {
     int32_t span = 0;
     int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
     if (weight > FEW_ROUNDS || !opt_find_merged(s->func, &s->cfg, loop, &merged)) return false;
-    if (entry_of(s, loop) == NO_BLOCK || !remove_polls(s->func, &s->cfg, loop, &span)) return false;
+    if (opt_entry_of(s->func, &s->cfg, loop) == NO_BLOCK ||
+        !remove_polls(s->func, &s->cfg, loop, &span))
+        return false;
     opt_merge_poll(s->func, &s->cfg, &merged, weight * MERGED_ROUNDS, span);
     let_go(s, loop, weight * MERGED_ROUNDS, span);
     return true;
@@ -460,7 +450,9 @@ static bool visit_short(Polls *s, int32_t loop) {
     int64_t rounds = opt_most_rounds(s->func, &s->cfg, loop);
     int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
     if (!rounds || rounds > MERGED_ROUNDS || rounds * weight > MOST_ROUNDS) return false;
-    if (entry_of(s, loop) == NO_BLOCK || !remove_polls(s->func, &s->cfg, loop, &span)) return false;
+    if (opt_entry_of(s->func, &s->cfg, loop) == NO_BLOCK ||
+        !remove_polls(s->func, &s->cfg, loop, &span))
+        return false;
     let_go(s, loop, rounds * weight, span);
     return true;
 }
@@ -472,7 +464,7 @@ static void visit_while(Polls *s, int32_t loop) {
     if (visit_short(s, loop)) return;
     if (opt_wears_out(s->func, &s->cfg, loop)) {
         int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
-        if (weight <= FEW_ROUNDS && entry_of(s, loop) != NO_BLOCK &&
+        if (weight <= FEW_ROUNDS && opt_entry_of(s->func, &s->cfg, loop) != NO_BLOCK &&
             remove_polls(s->func, &s->cfg, loop, &span))
             let_go(s, loop, weight * WORN_OUT, span);
     } else if (is_while_loop(s->func, &s->cfg, loop, &other)) {

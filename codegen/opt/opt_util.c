@@ -44,6 +44,17 @@ bool opt_is_innermost(const Cfg *cfg, int32_t loop) {
     return true;
 }
 
+int32_t opt_entry_of(const Func *func, const Cfg *cfg, int32_t loop) {
+    const Block *header = &func->blocks.items[cfg->loops.items[loop].header];
+    int32_t entry = NO_BLOCK;
+    for (int32_t i = 0; i < header->preds.len; i++) {
+        if (opt_in_loop(cfg, loop, header->preds.items[i])) continue;
+        if (entry != NO_BLOCK) return NO_BLOCK;
+        entry = header->preds.items[i];
+    }
+    return entry;
+}
+
 bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     int32_t loop = inst->op == OP_phi && inst->block < cfg->n ? cfg->loop_of[inst->block] : -1;

@@ -91,6 +91,8 @@ int32_t opt_position(const Func *func, Ref ref);
 /* A jump whose edge is there since a split. */
 void opt_jump_on(Builder *b, int32_t to);
 bool opt_is_innermost(const Cfg *cfg, int32_t loop); /* there is none inside */
+/* The one block in front that leads to the loop; NO_BLOCK: there are several, or none. */
+int32_t opt_entry_of(const Func *func, const Cfg *cfg, int32_t loop);
 /* A variable of a loop. */
 bool opt_is_header_phi(const Func *func, const Cfg *cfg, Ref ref);
 /* The value of an integer constant. */

@@ -137,10 +137,6 @@ static Ref returned_item(const Func *func, int32_t block, int32_t k) {
     return ir_inst(func, value)->op == OP_tuple ? ir_arg(func, value, k) : NO_REF;
 }
 
-static bool is_plain_float(const Type *type) {
-    return type->kind == TY_f32 || type->kind == TY_f64;
-}
-
 /* Numbers, one of them a float that here is a cast, and elsewhere a constant? */
 static bool wants_one_return(const Func *func, const int32_t *blocks, int32_t n) {
     bool tuple = func->result->kind == TY_TUPLE, wanted = false;
@@ -155,7 +151,7 @@ static bool wants_one_return(const Func *func, const int32_t *blocks, int32_t n)
             cast |= ir_inst(func, item)->op == OP_cast;
             constant |= ir_inst(func, item)->op == OP_const;
         }
-        wanted |= is_plain_float(type) && cast && constant;
+        wanted |= type_is_machine_float(type) && cast && constant;
     }
     return wanted;
 }
@@ -319,7 +315,7 @@ static bool is_int_of_float(const Func *func, Ref phi) {
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(func, phi, k);
         const Inst *cast = ir_inst(func, arg);
-        if (cast->op != OP_cast || !is_plain_float(ir_type(func, ir_arg(func, arg, 0))))
+        if (cast->op != OP_cast || !type_is_machine_float(ir_type(func, ir_arg(func, arg, 0))))
             return false;
         fits |= cast->sub == FLAG_INSIDE;
     }
@@ -334,7 +330,7 @@ static void find_wanted(const Func *func, Arena *arena, const Bits *ints, const 
         for (int32_t k = 0; k < inst->nargs; k++) {
             Ref arg = ir_arg(func, ref, k);
             if (!bits_get(ints, arg) || bits_get(&other, arg)) continue;
-            bool again = inst->op == OP_cast && is_plain_float(inst->type);
+            bool again = inst->op == OP_cast && type_is_machine_float(inst->type);
             if (again && (!wanted[arg] || wanted[arg] == inst->type)) {
                 wanted[arg] = inst->type;
             } else {

@@ -28,17 +28,6 @@ static bool loop_only_reads(const Func *func, const Loop *loop) {
     return true;
 }
 
-static int32_t entry_of(const Func *func, const Cfg *cfg, int32_t loop) {
-    const Block *header = &func->blocks.items[cfg->loops.items[loop].header];
-    int32_t entry = NO_BLOCK;
-    for (int32_t i = 0; i < header->preds.len; i++) {
-        if (opt_in_loop(cfg, loop, header->preds.items[i])) continue;
-        if (entry != NO_BLOCK) return NO_BLOCK;
-        entry = header->preds.items[i];
-    }
-    return entry;
-}
-
 /* Equal ints, made by the same steps of the same values. */
 static bool same_index(const Func *func, Ref a, Ref b, int depth) {
     if (opt_same(func, a, b)) return true;
@@ -88,8 +77,8 @@ static Ref moved_from(const Func *func, Ref ref, int sign) {
     if ((!adds && inst->op != OP_sub) || inst->type->kind != TY_i64) return NO_REF;
     bool second = opt_const_int(func, ir_arg(func, ref, 1), &step);
     if (!second && (!adds || !opt_const_int(func, ir_arg(func, ref, 0), &step))) return NO_REF;
-    bool up = adds ? step >= 0 : step <= 0;
-    return step == 0 || up == (sign > 0) ? ir_arg(func, ref, second ? 0 : 1) : NO_REF;
+    bool towards = adds == (sign > 0) ? step >= 0 : step <= 0;
+    return towards ? ir_arg(func, ref, second ? 0 : 1) : NO_REF;
 }
 
 /* The variable of the loop that `ref` is, or is moved on from; NO_REF: of none. */
@@ -143,7 +132,7 @@ static Ref load_behind(const Func *func, const Cfg *cfg, int32_t loop, Ref ref) 
 
 static void read_once(Func *func, const Cfg *cfg, int32_t loop, Ref *map) {
     const Loop *info = &cfg->loops.items[loop];
-    int32_t entry = entry_of(func, cfg, loop);
+    int32_t entry = opt_entry_of(func, cfg, loop);
     if (entry == NO_BLOCK || !loop_only_reads(func, info)) return;
     for (int32_t i = 0; i < info->blocks.len; i++) {
         const Block *block = &func->blocks.items[info->blocks.items[i]];

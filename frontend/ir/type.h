@@ -273,6 +273,9 @@ bool type_is_scalar(const Type *type); /* bool, numbers; not none */
 bool type_is_weak(const Type *type);
 bool type_is_int(const Type *type); /* SINT or UINT */
 bool type_is_float(const Type *type);
+static inline bool type_is_machine_float(const Type *type) { /* that every target computes with */
+    return type->kind == TY_f32 || type->kind == TY_f64;
+}
 bool type_is_complex(const Type *type);
 bool type_is_number(const Type *type);    /* int, float, complex or bool */
 bool type_is_item(const Type *type);      /* what arrays compute with: a number or a time */

@@ -152,7 +152,7 @@ bench | bench-loops)
     ;;
 fuzz)
     build "$python" build/test
-    for sort in nests searches strips windows float-ints; do
+    for sort in nests searches strips windows float-ints tiles guards steps; do
         QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py --sort "$sort" "$@"
     done
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
