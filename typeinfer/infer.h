@@ -2,9 +2,8 @@
  *
  * One walk over the instructions does both jobs. In inference (`in->emit` is NULL) it computes facts
  * until they stop changing; in specialisation it runs once more over the final facts and every
- * helper also appends typed instructions. A helper therefore takes and gives `Val`s, a fact with the
- * typed instruction that holds it, and never asks which of the two it is in. What only appends typed
- * instructions takes the `Emit` alone.
+ * helper also appends typed instructions. A helper therefore takes and gives `Val`s, a fact with the typed instruction that holds it, and
+ * never asks which of the two it is in. What only appends typed instructions takes the `Emit` alone.
  *
  * A fact is the type of a value and, where known, its constant. "Not known yet" is type == NULL. */
 #ifndef QUERN_INFER_H
@@ -193,7 +192,7 @@ typedef struct Emit {
     Ref *typed;            /* by untyped Ref */
     int32_t *first;        /* by untyped block: its first typed block, or -1 */
     Vec(int32_t) origin;   /* by typed block: the untyped block */
-    Vec(Ref) pool;         /* constants and frozen arrays made so far, in the entry */
+    Vec(Ref) pool, here;   /* in the entry: constants and frozen arrays so far; of emit_here */
     Map constants;         /* hash of type and value -> Ref */
     int32_t pool_at;       /* where the next goes */
     Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
@@ -454,9 +453,10 @@ bool generator_returns(const Instance *inst);
 Instance *generator_instance(const Type *generator);
 void emit_thrown(Emit *e, Ref how);
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out);
-/* specialize_generator.c: the typed function, with its yields, becomes the one that gives the next item, and `maker` is filled. */
+/* specialize_generator.c: the typed function becomes the one that gives the next item, and `maker` is filled. */
 void specialize_generator(Emit *e, Instance *inst, const Type *item);
-/* A generator that does not leave the function, of numbers alone, has its frame in that of the function. NO_REF: not this one. */
+/* Memory of the function, of one element, that the caller fills next; the frame of a generator that does not leave it (or NO_REF). */
+Ref emit_here(Infer *in, const Type *array);
 Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params);
 
 /* An exception that is made is an object. */

@@ -77,7 +77,17 @@ static bool holds_iterator(const Type *type) {
     return type->kind == TY_OPTIONAL && holds_iterator(type->element);
 }
 
-/* May the iterator outlive the execution of the instruction that made it? In a phi it may meet the one of the round before. */
+static bool in_same_loop(const Infer *in, Ref made, Ref use) {
+    const Cfg *cfg = &in->cfg;
+    int32_t loop = cfg->loop_of[ir_inst(in->f, made)->block];
+    int32_t at = cfg->loop_of[ir_inst(in->f, use)->block];
+    while (at >= 0 && at != loop)
+        at = cfg->loops.items[at].parent;
+    return at == loop;
+}
+
+/* May the iterator outlive the execution of the instruction that made it? In a phi it may meet the one of the round before, and behind the loop
+ * that made it the one of a copy of the loop. Of a generator another iterator that holds it may lie in the frame, where its address is stale. */
 static bool escapes(const Infer *in, Ref made, int depth) {
     if (depth == 0) return true;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
@@ -85,11 +95,13 @@ static bool escapes(const Infer *in, Ref made, int depth) {
         bool uses = false;
         for (int32_t k = 0; k < inst->nargs; k++)
             uses |= ir_arg(in->f, ref, k) == made;
-        if (!uses || inst->op == OP_iter || inst->op == OP_iter_more || inst->op == OP_getitem)
-            continue;
+        if (!uses) continue;
+        if (!in_same_loop(in, made, ref)) return true;
+        if (inst->op == OP_iter || inst->op == OP_iter_more || inst->op == OP_getitem) continue;
         if (inst->op != OP_call_py && inst->op != OP_check_bound) return true;
         const Type *result = in->facts[ref].type;
-        if (result && holds_iterator(result) && escapes(in, ref, depth - 1)) return true;
+        if (!result || !holds_iterator(result)) continue;
+        if (instance_is_generator(in->inst) || escapes(in, ref, depth - 1)) return true;
     }
     return false;
 }
@@ -107,14 +119,10 @@ static Ref emit_cell(Infer *in, bool in_frame) {
     Emit *e = in->emit;
     const Type *type = cell_type(in), *i64 = i64_type(in->types);
     Ref cell, zero = emit_int(e, i64, 0);
-    if (in_frame && !instance_is_generator(in->inst)) { /* what a yield would leave behind */
-        const ConstVal **sizes = arena_array(in->arena, const ConstVal *, 1);
-        sizes[0] = const_int(in->arena, 1);
-        cell = emit(e, OP_static_array, type, NULL, 0);
-        ir_inst(e->out, cell)->u.value = const_tuple(in->arena, sizes, 1);
-    } else {
+    if (in_frame && !instance_is_generator(in->inst)) /* its address would lie in the frame */
+        cell = emit_here(in, type);
+    else
         cell = emit1(e, OP_alloc, type, emit_int(e, i64, 1));
-    }
     emit3(e, OP_store, NULL, cell, zero, zero);
     return cell;
 }

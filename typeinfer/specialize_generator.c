@@ -1,17 +1,18 @@
 /* specialize_generator.c - splits the typed function of a generator at its yields.
  *
- *   make(parameters):  frame = alloc, with state START and the parameters     resume(frame):  values = take frame
+ *   make(parameters):  frame = alloc, with state START and the parameters     resume(frame):  values = what the frame has
  *                      return frame                                                            start, or behind the yield of the state
  *                                                                              yield v:        frame = values that live on, with a new state
  *                                                                                              return (true, v)
  *                                                                              return:         return (false, nothing)
  *
- * The frame is an array of one tuple: the state, then a place for each value that lives across a yield. `take` leaves it empty, which is the
- * state DONE: so a generator that has raised, or returned, has ended and holds nothing, and what is dropped in between
+ * The frame is an array of one tuple: the state, then a place for each value that lives across a yield. Going on takes what is counted out
+ * of it, and writes the state DONE: so a generator that has raised, or returned, has ended and holds nothing, and what is dropped in between
  * gives its values back as any array of tuples does. Where generators of the module have handlers, which must run then, a frame
  * is marked as one that is closed before it goes (OP_closing), and behind its state stands how it shall go on (HowOn); so a
  * generator that holds another one closes it, too. A value that lives on gets a new definition behind each yield; where these meet the first
- * one, phis are made for all blocks in which it is live and paths meet. */
+ * one, phis are made for all blocks in which it is live and paths meet. Memory of the function itself, with the frame of a generator that it goes
+ * over, is gone when it returns: what lies there is put into the frame, and comes back when it goes on. */
 #include "typeinfer/infer.h"
 #include "frontend/base/bits.h"
 
@@ -26,10 +27,13 @@ typedef struct Blocks {
     Vec(int32_t) list;
 } Blocks;
 
-/* A value that lives across a yield. */
+/* A value that lives across a yield, or what lies in memory that does (`is_memory`). */
 typedef struct Kept {
     Ref ref, place; /* the value, and what the frame has in its place */
-    Bits live;      /* at the start of which blocks */
+    const Type *type;
+    bool is_memory;
+    int32_t home; /* the block that makes it */
+    Bits live;    /* at the start of which blocks */
 } Kept;
 
 typedef struct Split {
@@ -42,11 +46,12 @@ typedef struct Split {
     int32_t sent_place;
     int32_t first;  /* place of the first value that is kept */
     Ref how, given; /* HowOn; what yields give, a placeholder until the frame is open */
+    Ref taken;      /* what was sent */
     int32_t nparams;
     Vec(Yield) yields;
     Vec(Kept) kept; /* parameters first */
     const Type *tuple;
-    Ref view, empty, at;
+    Ref frame, view, at;
     int32_t item_place;    /* in the tuple, of the type of an item; 0: none is needed */
     const Type *returned;  /* NULL: None */
     int32_t result_place;  /* of that type, as item_place */
@@ -120,15 +125,23 @@ static void cut_at_yields(Split *s) {
 
 /* -- what lives across a yield --------------------------------------------------------------------- */
 
-/* Constants are made anew each time. */
-static bool stays(const Inst *inst) {
+static bool is_memory_of(const Func *f, Ref ref, Ref array) {
+    const Inst *inst = ir_inst(f, ref);
+    return inst->op == OP_restride && ir_arg(f, ref, 0) == array &&
+           ir_inst(f, array)->op == OP_static_array;
+}
+
+/* Constants are made anew each time, and so is the address of memory of the function. */
+static bool stays(const Func *f, Ref ref) {
+    const Inst *inst = ir_inst(f, ref);
+    if (inst->op == OP_restride) return is_memory_of(f, ref, ir_arg(f, ref, 0));
     return inst->op == OP_const || inst->op == OP_undef || inst->op == OP_frozen ||
            inst->op == OP_static_array || inst->op == OP_removed || !inst->type ||
            inst->type->kind == TY_none;
 }
 
 static void live_into(Split *s, Kept *kept, Blocks *todo, int32_t block) {
-    if (block == ir_inst(s->f, kept->ref)->block || bits_get(&kept->live, block)) return;
+    if (block == kept->home || bits_get(&kept->live, block)) return;
     bits_set(&kept->live, block);
     vec_push(s->e->arena, &todo->list, block);
 }
@@ -198,24 +211,49 @@ static void join_yields(Split *s) {
 
 /* Where `ref` is live. */
 static Kept kept_of(Split *s, const Uses *uses, Ref ref) {
-    Kept kept = {.ref = ref, .live = bits_new(s->e->arena, s->f->blocks.len)};
+    Kept kept = {.ref = ref, .type = ir_type(s->f, ref), .home = ir_inst(s->f, ref)->block};
     Blocks todo = {0};
+    kept.live = bits_new(s->e->arena, s->f->blocks.len);
     for (int32_t k = 0; k < uses->list.len; k++)
         live_into(s, &kept, &todo, uses->list.items[k].block);
     spread(s, &kept, &todo);
     return kept;
 }
 
+/* Where what lies in `array` is asked for: it is there from the store on that follows its making (emit_here). */
+static Kept content_of(Split *s, const Uses *uses, Ref array) {
+    Kept kept = {.ref = array, .type = ir_type(s->f, array)->element, .is_memory = true};
+    Blocks todo = {0};
+    Ref first = NO_REF;
+    kept.live = bits_new(s->e->arena, s->f->blocks.len);
+    for (int32_t k = 0; k < uses[array].list.len; k++) {
+        Ref by = uses[array].list.items[k].of;
+        if (ir_inst(s->f, by)->op == OP_store && (!first || by < first)) first = by;
+    }
+    kept.home = ir_inst(s->f, first)->block;
+    for (int32_t k = 0; k < uses[array].list.len; k++) {
+        Use use = uses[array].list.items[k];
+        live_into(s, &kept, &todo, use.block);
+        for (int32_t i = 0; stays(s->f, use.of) && i < uses[use.of].list.len; i++)
+            live_into(s, &kept, &todo, uses[use.of].list.items[i].block);
+    }
+    spread(s, &kept, &todo);
+    return kept;
+}
+
 static void find_kept(Split *s) {
-    Uses *uses = find_uses(s);
+    const Uses *uses = find_uses(s);
     for (int param = 1; param >= 0; param--) {
         for (Ref ref = 1; ref < s->f->insts.len; ref++) {
-            const Inst *inst = ir_inst(s->f, ref);
-            if (stays(inst) || (inst->op == OP_param) != param) continue;
+            if (stays(s->f, ref) || (ir_inst(s->f, ref)->op == OP_param) != param) continue;
             Kept kept = kept_of(s, &uses[ref], ref);
             if (param || crosses(s, &kept)) vec_push(s->e->arena, &s->kept, kept);
         }
         if (param) s->nparams = s->kept.len;
+    }
+    for (int32_t k = 0; k < s->e->here.len; k++) {
+        Kept kept = content_of(s, uses, s->e->here.items[k]);
+        if (crosses(s, &kept)) vec_push(s->e->arena, &s->kept, kept);
     }
 }
 
@@ -230,7 +268,7 @@ static void make_tuple(Split *s) {
     if (s->sent) items[s->sent_place = n++] = s->sent, counted |= s->sent->counted;
     s->first = n;
     for (int32_t k = 0; k < s->kept.len; k++) {
-        items[n++] = ir_type(s->f, s->kept.items[k].ref);
+        items[n++] = s->kept.items[k].type;
         counted |= items[n - 1]->counted;
     }
     if (s->item->counted) items[s->item_place = n++] = s->item;
@@ -246,8 +284,23 @@ static Ref emit_at(Emit *e, Ref tuple, int32_t k) {
     return ref;
 }
 
-static Ref nothing(Split *s, const Type *type, int32_t place) {
-    return type->counted ? emit_at(s->e, s->empty, place) : emit_zero(s->e, type);
+/* What is counted comes out of its place alone, which is empty then: it is given back, or goes into another frame, without the rest. */
+static Ref take_out(Emit *e, Ref bytes, const Type *tuple, int32_t k) {
+    const Type *i64 = i64_type(e->types), *type = tuple->items[k];
+    Ref parts[4] = {bytes, emit_int(e, i64, 1), emit_int(e, i64, type_size(type)),
+                    emit_int(e, i64, type_offset(tuple, k))};
+    Ref place = emit(e, OP_restride, type_array(e->types, type, 1, LAYOUT_A), parts, 4);
+    return emit2(e, OP_take, type, place, emit_int(e, i64, 0));
+}
+
+/* Of what is counted, what an empty place has. */
+static Ref nothing(Emit *e, Ref bytes, const Type *tuple, int32_t k) {
+    const Type *type = tuple->items[k];
+    return type->counted ? take_out(e, bytes, tuple, k) : emit_zero(e, type);
+}
+
+static Ref nothing_at(Split *s, int32_t place) {
+    return nothing(s->e, s->frame, s->tuple, place);
 }
 
 /* (more, item [, result]) */
@@ -257,43 +310,54 @@ static Ref answer(Split *s, bool more, Ref item, Ref result) {
 }
 
 static Ref no_result(Split *s) {
-    return s->returned ? nothing(s, s->returned, s->result_place) : NO_REF;
+    if (!s->returned) return NO_REF;
+    return s->result_place ? nothing_at(s, s->result_place) : emit_zero(s->e, s->returned);
 }
 
 /* It has ended before it began, or was asked once more. */
-static Ref no_answer(Split *s) {
-    return answer(s, false, nothing(s, s->item, s->item_place), no_result(s));
+static Ref no_item(Split *s) {
+    return s->item_place ? nothing_at(s, s->item_place) : emit_zero(s->e, s->item);
 }
 
-/* The frame is empty then, which is the state DONE. Of numbers `take` leaves what it has read: there the state is written. */
-static Ref take_values(Split *s) {
+static Ref no_answer(Split *s) {
+    Ref item = no_item(s);
+    return answer(s, false, item, no_result(s));
+}
+
+/* Into a place that is empty. */
+static Ref put(Emit *e, Ref array, Ref at, Ref value) {
+    Ref store = emit3(e, OP_store, NULL, array, at, value);
+    ir_inst(e->out, store)->sub = FLAG_VACANT;
+    return store;
+}
+
+static void end_state(Split *s) {
     Emit *e = s->e;
-    Ref values = emit2(e, s->tuple->counted ? OP_take : OP_load, s->tuple, s->view, s->at);
-    if (s->tuple->counted) {
-        s->empty = emit2(e, OP_take, s->tuple, s->view, s->at);
-        return values;
-    }
-    Ref *parts = arena_array(e->arena, Ref, s->tuple->nitems);
-    parts[0] = emit_int(e, i64_of(s), STATE_DONE);
-    for (int32_t k = 1; k < s->tuple->nitems; k++)
-        parts[k] = emit_at(e, values, k);
-    Ref done = emit(e, OP_tuple, s->tuple, parts, s->tuple->nitems);
-    emit3(e, OP_store, NULL, s->view, s->at, done);
+    const Type *i64 = i64_of(s);
+    Ref state[3] = {s->frame, emit_int(e, i64, 1), emit_int(e, i64, type_size(i64))};
+    Ref words = emit(e, OP_restride, type_array(e->types, i64, 1, LAYOUT_A), state, 3);
+    put(e, words, s->at, emit_int(e, i64, STATE_DONE));
+}
+
+/* What is counted is taken out, the rest is read, and the state is DONE: the frame holds nothing. Returns the rest. */
+static Ref empty_frame(Split *s) {
+    Emit *e = s->e;
+    for (int32_t k = 0; k < s->kept.len; k++)
+        if (s->kept.items[k].type->counted)
+            s->kept.items[k].place = take_out(e, s->frame, s->tuple, k + s->first);
+    if (s->sent && s->sent->counted) s->taken = take_out(e, s->frame, s->tuple, s->sent_place);
+    Ref values = emit2(e, OP_load, s->tuple, s->view, s->at);
+    if (s->sent && !s->taken) s->taken = emit_at(e, values, s->sent_place);
+    for (int32_t k = 0; k < s->kept.len; k++)
+        if (!s->kept.items[k].place) s->kept.items[k].place = emit_at(e, values, k + s->first);
     return values;
 }
 
-/* Generators that this one holds come out of it one by one, so that each may end as soon as control leaves its loop. */
-static void take_frames(Split *s, Ref frame) {
-    Emit *e = s->e;
-    const Type *i64 = i64_of(s);
-    for (int32_t k = 0; k < s->kept.len; k++) {
-        const Type *type = ir_type(s->f, s->kept.items[k].ref);
-        if (!type_holds_frame(type)) continue;
-        Ref parts[4] = {frame, emit_int(e, i64, 1), emit_int(e, i64, type_size(type)),
-                        emit_int(e, i64, type_offset(s->tuple, k + s->first))};
-        Ref place = emit(e, OP_restride, type_array(e->types, type, 1, LAYOUT_A), parts, 4);
-        s->kept.items[k].place = emit2(e, OP_take, type, place, s->at);
-    }
+/* Memory of the function is empty when it begins. */
+static void fill_memory(Split *s) {
+    for (int32_t k = 0; k < s->kept.len; k++)
+        if (s->kept.items[k].is_memory)
+            put(s->e, s->kept.items[k].ref, s->at, s->kept.items[k].place);
 }
 
 /* A generator that has not begun has no handlers to run. */
@@ -308,12 +372,11 @@ static void emit_start(Split *s, int32_t start) {
     emit1(e, OP_return, NULL, no_answer(s));
 }
 
-static void fill_in_given(Split *s, Ref values) {
+static void fill_in_given(Split *s) {
     Emit *e = s->e;
     Ref given = s->how;
     if (s->sent) {
-        Ref parts[2] = {s->how ? s->how : emit_int(e, i64_of(s), ON_NEXT),
-                        emit_at(e, values, s->sent_place)};
+        Ref parts[2] = {s->how ? s->how : emit_int(e, i64_of(s), ON_NEXT), s->taken};
         given = emit2(e, OP_tuple, ir_type(s->f, s->given), parts[0], parts[1]);
     }
     if (given) ir_replace_uses(s->f, s->given, given);
@@ -324,20 +387,19 @@ static void fill_in_given(Split *s, Ref values) {
 static void open_frame(Split *s, int32_t start) {
     Emit *e = s->e;
     const Type *i64 = i64_of(s);
-    Ref param = ir_insert(s->f, 0, 0, OP_param, NULL, 0);
+    Ref param = s->frame = ir_insert(s->f, 0, 0, OP_param, NULL, 0);
     ir_inst(s->f, param)->type = generator_frame(e->types);
     e->pool_at++;
     Ref sizes[2] = {emit_int(e, i64, 1), emit_int(e, i64, type_size(s->tuple))};
     const Type *view = type_array(e->types, s->tuple, 1, LAYOUT_A);
     s->at = emit_int(e, i64, 0);
     s->view = emit3(e, OP_restride, view, param, sizes[0], sizes[1]);
-    if (s->closes) take_frames(s, param);
-    Ref values = take_values(s);
-    for (int32_t k = 0; k < s->kept.len; k++)
-        if (!s->kept.items[k].place) s->kept.items[k].place = emit_at(e, values, k + s->first);
+    Ref values = empty_frame(s);
     Ref state = emit_at(e, values, 0);
     s->how = s->closes ? emit_at(e, values, 1) : NO_REF;
-    fill_in_given(s, values);
+    fill_in_given(s);
+    end_state(s);
+    fill_memory(s);
     for (int32_t k = 0; k < s->yields.len; k++) {
         int32_t next = emit_block(e);
         Ref here = emit2(e, OP_eq, bool_type(e->types), state, emit_int(e, i64, STATE_FIRST + k));
@@ -362,21 +424,21 @@ static void write_yield(Split *s, int32_t number) {
     e->block = yield->block;
     parts[0] = emit_int(e, i64_of(s), STATE_FIRST + number);
     if (s->closes) parts[1] = emit_int(e, i64_of(s), ON_NEXT);
-    if (s->sent) parts[s->sent_place] = nothing(s, s->sent, s->sent_place);
+    if (s->sent) parts[s->sent_place] = nothing_at(s, s->sent_place);
     for (int32_t k = 0; k < s->kept.len; k++) {
         const Kept *kept = &s->kept.items[k];
+        Op out = kept->type->counted ? OP_take : OP_load;
         bool lives = k < s->nparams || bits_get(&kept->live, yield->rest);
         int32_t place = k + s->first;
-        parts[place] = k < s->nparams ? kept->place
-                       : lives        ? kept->ref
-                                      : nothing(s, s->tuple->items[place], place);
+        parts[place] = k < s->nparams    ? kept->place
+                       : !lives          ? nothing_at(s, place)
+                       : kept->is_memory ? emit2(e, out, kept->type, kept->ref, s->at)
+                                         : kept->ref;
     }
-    if (s->nothing_place)
-        parts[s->nothing_place] = nothing(s, generator_frame(e->types), s->nothing_place);
-    if (s->item_place) parts[s->item_place] = nothing(s, s->item, s->item_place);
-    if (s->result_place) parts[s->result_place] = no_result(s);
-    Ref frame = emit(e, OP_tuple, s->tuple, parts, s->tuple->nitems);
-    emit3(e, OP_store, NULL, s->view, s->at, frame);
+    if (s->nothing_place) parts[s->nothing_place] = nothing_at(s, s->nothing_place);
+    if (s->item_place) parts[s->item_place] = nothing_at(s, s->item_place);
+    if (s->result_place) parts[s->result_place] = nothing_at(s, s->result_place);
+    put(e, s->view, s->at, emit(e, OP_tuple, s->tuple, parts, s->tuple->nitems));
     emit1(e, OP_return, NULL, answer(s, true, item, no_result(s)));
 }
 
@@ -388,7 +450,7 @@ static void write_returns(Split *s, int32_t n) {
         e->block = b;
         e->insert_at = s->f->blocks.items[b].insts.len - 1;
         Ref value = s->returned ? ir_arg(s->f, last, 0) : NO_REF;
-        Ref result = answer(s, false, nothing(s, s->item, s->item_place), value);
+        Ref result = answer(s, false, no_item(s), value);
         e->insert_at = -1;
         ir_set_args(s->f, last, &result, 1);
     }
@@ -459,10 +521,9 @@ static void repair(Split *s) {
         if (k < s->nparams) {
             ir_replace_uses(s->f, kept->ref, kept->place);
             ir_remove(s->f, kept->ref);
-            continue;
         }
-        Repair r = {s, kept, arena_array(s->e->arena, Ref, s->f->blocks.len),
-                    ir_inst(s->f, kept->ref)->block};
+        if (k < s->nparams || kept->is_memory) continue;
+        Repair r = {s, kept, arena_array(s->e->arena, Ref, s->f->blocks.len), kept->home};
         define_in_blocks(&r, &cfg);
         rename_uses(&r, &uses[kept->ref]);
     }
@@ -482,7 +543,7 @@ static Ref whole_frame(Builder *b, const Split *s, Ref array, const Ref *params)
         if (!param) ir_inst(f, parts[k])->imm = k;
     }
     Ref tuple = b_inst(b, OP_tuple, s->tuple, parts, s->tuple->nitems);
-    b_op3(b, OP_store, NULL, array, at, tuple);
+    ir_inst(f, b_op3(b, OP_store, NULL, array, at, tuple))->sub = FLAG_VACANT;
     return at;
 }
 
@@ -539,28 +600,52 @@ void specialize_generator(Emit *e, Instance *inst, const Type *item) {
     inst->frame_first = s.first;
 }
 
-/* -- a frame in the frame of the caller ------------------------------------------------------------------ */
+/* -- memory of the function itself ----------------------------------------------------------------------- */
 
-/* A copy of the value has the same memory, and each loop begins anew: so it must not be met by the one of the round before. */
+/* An array of one element. A generator has it in its entry, and so behind each yield, too. The caller fills it next. */
+Ref emit_here(Infer *in, const Type *array) {
+    Emit *e = in->emit;
+    bool lives_on = instance_is_generator(in->inst);
+    const ConstVal **sizes = arena_array(e->arena, const ConstVal *, 1);
+    sizes[0] = const_int(e->arena, 1);
+    Ref here = lives_on ? emit_static(e, OP_static_array, array)
+                        : emit(e, OP_static_array, array, NULL, 0);
+    ir_inst(e->out, here)->u.value = const_tuple(e->arena, sizes, 1);
+    if (lives_on) vec_push(e->arena, &e->here, here);
+    return here;
+}
+
+static Ref bytes_of(Infer *in, Ref frame, const Type *tuple) {
+    Emit *e = in->emit;
+    Ref parts[3] = {frame, emit_int(e, i64_type(e->types), type_size(tuple)),
+                    emit_int(e, i64_type(e->types), 1)};
+    const Type *bytes = generator_frame(e->types);
+    if (!instance_is_generator(in->inst)) return emit(e, OP_restride, bytes, parts, 3);
+    Ref ref = emit_static(e, OP_restride, bytes);
+    ir_set_args(e->out, ref, parts, 3);
+    return ref;
+}
+
+/* A frame in the frame of the caller. A copy of the value has the same memory, and each loop begins anew: so it must not be met by the one of the
+ * round before. */
 Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params) {
     Emit *e = in->emit;
-    if (instance_is_generator(in->inst) || iterator_escapes(in, in->at)) return NO_REF;
+    if (iterator_escapes(in, in->at)) return NO_REF;
     if (!specialize_instance(in->ti, callee) || !callee->specialized) return NO_REF;
-    if (callee->frame->counted || type_size(callee->frame) > MOST_HERE) return NO_REF;
-    const Type *i64 = i64_type(e->types), *tuple = callee->frame;
-    const ConstVal **sizes = arena_array(in->arena, const ConstVal *, 1);
-    sizes[0] = const_int(in->arena, 1);
-    Ref frame = emit(e, OP_static_array, type_array(e->types, tuple, 1, LAYOUT_C), NULL, 0);
-    ir_inst(e->out, frame)->u.value = const_tuple(in->arena, sizes, 1);
+    const Type *tuple = callee->frame;
+    if (tuple->counted && (in->ti->closes || in->kernel)) return NO_REF;
+    if (type_size(tuple) > MOST_HERE) return NO_REF;
+    Ref frame = emit_here(in, type_array(e->types, tuple, 1, LAYOUT_C));
+    Ref bytes = bytes_of(in, frame, tuple);
     Ref *parts = arena_array(in->arena, Ref, tuple->nitems);
-    parts[0] = emit_int(e, i64, STATE_START);
+    parts[0] = emit_int(e, i64_type(e->types), STATE_START);
     for (int32_t k = 1; k < tuple->nitems; k++) {
         int32_t param = k - callee->frame_first;
         parts[k] = param >= 0 && param < callee->nframed ? params[callee->framed[param]]
-                                                         : emit_zero(e, tuple->items[k]);
+                                                         : nothing(e, bytes, tuple, k);
     }
     Ref whole = emit(e, OP_tuple, tuple, parts, tuple->nitems);
-    emit3(e, OP_store, NULL, frame, emit_int(e, i64, 0), whole);
-    return emit3(e, OP_restride, generator_frame(e->types), frame,
-                 emit_int(e, i64, type_size(tuple)), emit_int(e, i64, 1));
+    Ref store = emit3(e, OP_store, NULL, frame, emit_int(e, i64_type(e->types), 0), whole);
+    if (!instance_is_generator(in->inst)) ir_inst(e->out, store)->sub = FLAG_VACANT;
+    return bytes;
 }

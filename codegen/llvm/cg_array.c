@@ -303,9 +303,12 @@ void cg_lower_store(Cg *cg, Ref ref) {
         return;
     }
     cg->access = elements_of(cg, array.type);
-    if (!type_is_scalar(array.type->element))
-        cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
-    else {
+    if (!type_is_scalar(array.type->element)) {
+        if (inst->sub == FLAG_VACANT)
+            cg_store_value(cg, array.type->element, address, cg_leaves(cg, value));
+        else
+            cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
+    } else {
         cg->accessed = ir_arg(cg->f->ir, ref, 0);
         cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
                         cg_leaves(cg, value));

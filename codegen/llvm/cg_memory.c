@@ -99,8 +99,21 @@ void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *functi
     }
 }
 
+/* Memory of the function has no owner: what it holds is what lies there (emit_here in typeinfer). */
+static bool release_content(Cg *cg, Ref of) {
+    const Type *type = cg_type(cg, of);
+    if (ir_inst(cg->f->ir, of)->op != OP_static_array || !type->element->counted) return false;
+    ArrayLeaves array;
+    cg_array_open(cg, type, cg_leaves(cg, of), &array);
+    Value *content = cg_new_leaves(cg, type->element);
+    cg_load_value(cg, type->element, array.data, content);
+    cg_count_owners(cg, type->element, content, "quern_release");
+    return true;
+}
+
 void cg_lower_count(Cg *cg, Ref ref, const char *function) {
     Ref of = ir_arg(cg->f->ir, ref, 0);
+    if (release_content(cg, of)) return;
     cg_count_owners(cg, cg_type(cg, of), cg_leaves(cg, of), function);
 }
 
@@ -171,6 +184,9 @@ void cg_lower_static_array(Cg *cg, Ref ref) {
         if (space) array.data = LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[space], "");
     }
     if (rounded) array.data = round_up(cg, array.data, asked);
+    if (array.type->element->counted) /* empty */
+        LLVMBuildMemSet(cg->b, array.data, cg_int(cg->i8, 0), cg_int(cg->i64, bytes),
+                        (unsigned)align);
     if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
     for (int i = 0; i < array.type->ndim && array.type->layout == LAYOUT_A; i++) {
         Type dense = *array.type;

@@ -43,8 +43,9 @@ static bool counted(const Type *type) {
 
 static bool brings_reference(const Refcount *rc, Ref ref) {
     const Inst *inst = ir_inst(rc->func, ref);
+    bool holds = inst->op == OP_static_array && counted(inst->type->element);
     return counted(inst->type) &&
-           (ir_op_info[inst->op].owns == OP_OWNS || bits_get(&rc->kept, ref));
+           (holds || ir_op_info[inst->op].owns == OP_OWNS || bits_get(&rc->kept, ref));
 }
 
 /* -- 1. roots ------------------------------------------------------------------------------------------ */
@@ -219,6 +220,7 @@ static bool may_drop(Refcount *rc, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     if (!(ir_op_info[inst->op].flags & OPF_DROPS)) return false;
     if (inst->op == OP_call || inst->op == OP_parallel) return callee_drops(rc, inst->u.func);
+    if (inst->op == OP_store && inst->sub == FLAG_VACANT) return false;
     const Type *type = inst->type ? inst->type : ir_type(func, ir_arg(func, ref, inst->nargs - 1));
     return counted(type);
 }

@@ -159,6 +159,7 @@ enum { CHECK_LIST = 100, CHECK_LIST_ASSIGNMENT };
 enum InstFlag {
     FLAG_NOWRAP = 1,   /* add, sub, mul: proven to stay in the signed range */
     FLAG_ZEROED = 1,   /* alloc */
+    FLAG_VACANT = 1,   /* store: nothing that is counted lies there */
     FLAG_ANY_ZERO = 1, /* lib, a minimum or maximum of floats: of two zeros either */
     FLAG_ROLLED = 1,   /* jump back to the header of a loop: it is not worth unrolling */
     FLAG_LATER = 1,    /* poll: counts, and leaves it to the next poll to ask */

@@ -73,6 +73,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_set_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_grow] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
+    [OP_store] = {.sub = SUB_WORD, .sub_word = "vacant"},
     [OP_pow] = {.sub = SUB_WORDS, .sub_word = "squared natural"},
     [OP_poll] = {.sub = SUB_WORDS, .sub_word = "later short"},
     [OP_cast] = {.sub = SUB_WORD, .sub_word = "inside"},
