@@ -228,6 +228,9 @@ static void open_operand(Cg *cg, Ref ref, int first, ArrayLeaves *array, Value *
     cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), array);
     for (int i = 0; i < array->type->ndim; i++)
         indices[i] = cg_leaf(cg, ir_arg(ir, ref, first + i));
+    Op op = (Op)ir_inst(ir, ref)->op;
+    int64_t row = op == OP_load || op == OP_store ? ir_inst(ir, ref)->imm : 0;
+    if (row) array->shape[array->type->ndim - 1] = cg_int(cg->i64, row);
 }
 
 /* Of a buffer, whose accesses do not go on: on the host only. */

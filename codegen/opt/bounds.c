@@ -352,7 +352,7 @@ static void make_copies(PassContext *ctx, Bounds *s, int32_t preheader) {
     const Loop *info = &s->cfg->loops.items[s->loop];
     bool outside = outlines(ctx) && !opt_is_outlined(func);
     int32_t without = s->conditions.len;
-    if (outside) bounds_describe_rounds(s);
+    if (outside) bounds_describe_rounds(s), bounds_describe_rows(s);
     ir_make_loop_closed(func, s->cfg, s->loop);
     int32_t call = outside ? opt_outline_nest(ctx, func, info) : NO_BLOCK;
     if (call == NO_BLOCK) {
@@ -363,6 +363,7 @@ static void make_copies(PassContext *ctx, Bounds *s, int32_t preheader) {
     if (s->conditions.len > without)
         ctx->module->funcs.items[ctx->module->funcs.len - 1]->again = true;
     choose(s, preheader, info->header, call);
+    bounds_mark_rows(s);
     for (int32_t i = 0; i < s->few.len; i++)
         ir_inst(func, s->few.items[i])->sub = FLAG_SHORT;
 }
@@ -409,23 +410,27 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop, b
     return copies;
 }
 
-/* A nest that needs no test for its indices is versioned for the rounds of its inner loops alone. */
-static bool version_rounds(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
+/* A nest that needs no test for its indices is versioned for the rounds of its inner loops and for the lengths of rows alone. */
+static bool version_rest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
+    Bounds s = {.func = func, .arena = ctx->arena, .cfg = cfg, .loop = loop};
+    if (opt_is_innermost(cfg, loop) && !bounds_has_rows(&s)) return false;
     int32_t preheader = make_preheader(ctx, func, cfg, &loop);
     if (preheader == NO_BLOCK) return false;
-    Bounds s = bounds_of(ctx, func, cfg, loop, preheader);
+    s = bounds_of(ctx, func, cfg, loop, preheader);
     bounds_describe_rounds(&s);
+    bounds_describe_rows(&s);
     if (s.conditions.len) {
         ir_make_loop_closed(func, cfg, loop);
         int32_t header = cfg->loops.items[loop].header;
         int32_t call = opt_outline_nest(ctx, func, &cfg->loops.items[loop]);
         if (call == NO_BLOCK) return false;
         choose(&s, preheader, header, call);
+        bounds_mark_rows(&s);
     }
     for (int32_t i = 0; i < s.few.len; i++)
         ir_inst(func, s.few.items[i])->sub = FLAG_SHORT;
-    return s.few.len > 0;
+    return s.few.len > 0 || s.rows.len > 0;
 }
 
 static bool in_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
@@ -475,8 +480,8 @@ void opt_bounds(PassContext *ctx, Func *func) {
     if (!outlines(ctx) || opt_is_outlined(func)) return;
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = opt_loop_of_header(&cfg, headers.items[i]);
-        if (loop < 0 || cfg.loops.items[loop].parent >= 0 || opt_is_innermost(&cfg, loop)) continue;
+        if (loop < 0 || cfg.loops.items[loop].parent >= 0) continue;
         if (func->blocks.items[headers.items[i]].cold || has_versioned(&cfg, &done, loop)) continue;
-        if (version_rounds(ctx, func, &cfg, loop)) cfg_compute(&cfg, ctx->arena, func);
+        if (version_rest(ctx, func, &cfg, loop)) cfg_compute(&cfg, ctx->arena, func);
     }
 }

@@ -4,7 +4,8 @@
  *   bounds_interval.c  between what an index lies
  *   bounds_bits.c      what the bits of an index say
  *   bounds_sum.c       closer bounds of sums of variables
- *   bounds_rounds.c    inner loops that are short enough to do without strips */
+ *   bounds_rounds.c    inner loops that are short enough to do without strips
+ *   bounds_rows.c      rows of as many elements as the program names */
 #ifndef QUERN_BOUNDS_H
 #define QUERN_BOUNDS_H
 
@@ -24,6 +25,11 @@ typedef struct Place {
     int32_t block;
 } Place;
 
+typedef struct RowLength {
+    Ref array;
+    int64_t length; /* of its last axis */
+} RowLength;
+
 typedef struct Bounds {
     Func *func;
     Arena *arena;
@@ -39,6 +45,7 @@ typedef struct Bounds {
     RefList from_end;    /* checks of indices that are always negative */
     RefList wrapping; /* checks whose wraparound stays: of indices that begin a little below zero */
     RefList few;      /* polls of inner loops that the conditions make short */
+    Vec(RowLength) rows; /* that the conditions make numbers */
 } Bounds;
 
 /* -- in the preheader ------------------------------------------------------------------------------ */
@@ -79,5 +86,14 @@ Interval bounds_of_bits(Bounds *s, Ref ref);
 
 /* Adds conditions under which inner loops of the nest have few rounds, and their polls to `few`. */
 void bounds_describe_rounds(Bounds *s);
+
+/* -- rows ------------------------------------------------------------------------------------------------ */
+
+/* Are there rows to ask for? Needs nothing of the preheader. */
+bool bounds_has_rows(const Bounds *s);
+/* Adds conditions under which rows have a length that is a number, and these to `rows`. */
+void bounds_describe_rows(Bounds *s);
+/* Tells the accesses of the nest, once it is the copy that runs where the conditions hold. */
+void bounds_mark_rows(Bounds *s);
 
 #endif

@@ -18,8 +18,12 @@
  *  - no store changes an element before its round reads it: the arrays share no byte, or it is the very element that
  *    was read earlier in the same round (`b[i] = 1 / b[i]`).
  *
+ * Of a float that becomes an int no round computes anything ahead where its magnitude is below 2^62 by what stands still in the loop (magnitude.c): that
+ * is one test for the strip. Where it is divided, or one of several, its elements alone are looked at in each round: they are below 2^31, or the guarded copy runs.
+ *
  * Only float divisors: integers are divided one by one on the CPUs we know, so that a loop gains nothing. */
 #include "codegen/opt/divisors.h"
+#include "codegen/opt/magnitude.h"
 
 enum { MAX_VALUES = 32, MAX_PAIRS = 8, FEW_ROUNDS = 16 };
 
@@ -32,6 +36,7 @@ typedef struct Pair {
 typedef struct Hazard {
     Ref guard; /* of a zero divisor; NO_REF: of int(x) */
     Ref branch; /* to the block that raises where |x| < 2^63 does not hold, or makes the int of what is more */
+    Magnitudes *small; /* what tells that |x| < 2^62 without computing x; NULL: nothing does */
 } Hazard;
 
 struct Divisors {
@@ -42,7 +47,9 @@ struct Divisors {
     const CountedLoop *counted;
     Vec(Hazard) hazards;
     Vec(Ref) stores;
-    Vec(Ref) loads; /* of divisors and floats */
+    Vec(Ref) loads;           /* of divisors and floats, and of what these are made of */
+    Magnitudes still, moving; /* by what stands still in the loop; by elements of arrays, too */
+    bool exact;               /* no hazard needs the latter */
     Pair pairs[MAX_PAIRS];
     int npairs;
     Bits needed; /* values of these, made in the loop */
@@ -68,29 +75,9 @@ static bool pure_row(const Inst *inst) {
     return row && (row->flags & LIB_PURE) && !(row->flags & LIB_CONVERGENT);
 }
 
-/* The function of LLVM's that a float of a float is; "": it is none. */
-static const char *intrinsic_of(const Func *func, Ref ref) {
-    const Inst *inst = ir_inst(func, ref);
-    const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
-    bool is = row && row->cpu.kind == LOWER_INTR && inst->nargs == 1 && is_float(func, ref) &&
-              is_float(func, ir_arg(func, ref, 0));
-    return is ? row->cpu.symbol : "";
-}
-
-static bool is_magnitude(const Func *func, Ref ref) {
-    return !strcmp(intrinsic_of(func, ref), "llvm.fabs");
-}
-
 /* Exact, and zero only for zero. */
 static bool is_root_or_magnitude(const Func *func, Ref ref) {
-    return is_magnitude(func, ref) || !strcmp(intrinsic_of(func, ref), "llvm.sqrt");
-}
-
-static bool is_rounding(const Func *func, Ref ref) {
-    static const char *const names[] = {"llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.roundeven"};
-    for (size_t i = 0; i < countof(names); i++)
-        if (!strcmp(intrinsic_of(func, ref), names[i])) return true;
-    return false;
+    return opt_is_magnitude(func, ref) || !strcmp(opt_intrinsic_of(func, ref), "llvm.sqrt");
 }
 
 static bool is_zero(const Func *func, Ref ref) {
@@ -119,7 +106,7 @@ static Ref branch_of_odd(const Divisors *d, int32_t block) {
     if (test->op != OP_not) return NO_REF;
     Ref fits = ir_arg(d->func, ir_arg(d->func, branch, 0), 0);
     bool magnitude =
-        ir_inst(d->func, fits)->op == OP_lt && is_magnitude(d->func, ir_arg(d->func, fits, 0));
+        ir_inst(d->func, fits)->op == OP_lt && opt_is_magnitude(d->func, ir_arg(d->func, fits, 0));
     return magnitude && opt_every_round(d->func, d->cfg, d->loop, inst->block) ? branch : NO_REF;
 }
 
@@ -129,13 +116,13 @@ static bool is_odd_test(Divisors *d, Ref guard) {
         return false;
     Ref branch = branch_of_odd(d, inst->block);
     if (branch && inst->sub == GUARD_nan_to_int)
-        vec_push(d->ctx->arena, &d->hazards, ((Hazard){NO_REF, branch}));
+        vec_push(d->ctx->arena, &d->hazards, ((Hazard){NO_REF, branch, NULL}));
     return branch != NO_REF;
 }
 
 static bool is_known_test(Divisors *d, Ref guard) {
     if (!is_zero_test(d, guard)) return is_odd_test(d, guard);
-    vec_push(d->ctx->arena, &d->hazards, ((Hazard){guard, NO_REF}));
+    vec_push(d->ctx->arena, &d->hazards, ((Hazard){guard, NO_REF, NULL}));
     return true;
 }
 
@@ -204,16 +191,18 @@ static int dense_axis(const Type *array) {
     return array->layout == LAYOUT_F ? 0 : array->ndim - 1;
 }
 
-/* Elements that lie side by side, or always one: what a test of many at once can read. */
+/* Elements that lie side by side, or always one, or in rows of a few: what a test of many at once can read. */
 static bool can_load_ahead(const Divisors *d, Ref load) {
     Ref array = ir_arg(d->func, load, 0);
     const Type *type = ir_type(d->func, array);
+    int64_t row = ir_inst(d->func, load)->imm, element;
     int slope;
     if (inside(d, array)) return false;
-    for (int32_t k = 1; k < ir_inst(d->func, load)->nargs; k++)
-        if (!slope_of(d, ir_arg(d->func, load, k), 0, &slope) ||
-            (slope && k - 1 != dense_axis(type)))
-            return false;
+    bool rows = row && opt_const_int(d->func, ir_arg(d->func, load, type->ndim), &element);
+    for (int32_t k = 1; k < ir_inst(d->func, load)->nargs; k++) {
+        if (!slope_of(d, ir_arg(d->func, load, k), 0, &slope)) return false;
+        if (slope && k - 1 != dense_axis(type) && !(rows && k == type->ndim - 1)) return false;
+    }
     return true;
 }
 
@@ -237,7 +226,8 @@ static bool can_compute_ahead(const Divisors *d, Ref ref) {
     case OP_le:
     case OP_ne:
     case OP_select: return exact;
-    case OP_lib: return exact && (is_root_or_magnitude(d->func, ref) || is_rounding(d->func, ref));
+    case OP_lib:
+        return exact && (is_root_or_magnitude(d->func, ref) || opt_is_rounding(d->func, ref));
     default: return false;
     }
 }
@@ -274,12 +264,41 @@ static Ref value_of(const Divisors *d, const Hazard *hazard) {
     return ref;
 }
 
+/* What tells that the float is small, without computing it. Elements are looked at in place of it where it is divided, which takes long, or
+ * cannot be computed ahead (`elements`). */
+static Magnitudes *smallness(Divisors *d, Ref x, bool elements) {
+    if (cg_fastmath(d->ctx->options, d->func)) return NULL;
+    if (opt_may_be_small(&d->still, x)) return &d->still;
+    bool small = opt_may_be_small(&d->moving, x);
+    return small && (elements || d->moving.divides) ? &d->moving : NULL;
+}
+
+static bool need_all(Divisors *d, const RefList *loads) {
+    bool varies;
+    for (int32_t i = 0; i < loads->len; i++)
+        if (!need(d, loads->items[i], &varies)) return false;
+    return true;
+}
+
 /* Where all stay the same, LLVM takes the guards out of the loop by itself. */
-static bool known_ahead(Divisors *d) {
+static bool known_ahead(Divisors *d, bool elements) {
     bool varies = false;
     d->needed = bits_new(d->ctx->arena, d->func->insts.len);
-    for (int32_t i = 0; i < d->hazards.len; i++)
-        if (!need(d, value_of(d, &d->hazards.items[i]), &varies)) return false;
+    d->nneeded = d->loads.len = 0;
+    d->exact = true;
+    for (int32_t i = 0; i < d->hazards.len; i++) {
+        Hazard *hazard = &d->hazards.items[i];
+        Ref x = value_of(d, hazard);
+        hazard->small = hazard->guard ? NULL : smallness(d, x, elements);
+        if (hazard->small == &d->moving) d->exact = false;
+        if (hazard->small)
+            varies = true;
+        else if (!need(d, x, &varies))
+            return false;
+    }
+    if (!need_all(d, &d->still.same)) return false;
+    if (!d->exact && (!need_all(d, &d->moving.same) || !need_all(d, &d->moving.tested)))
+        return false;
     return varies;
 }
 
@@ -356,7 +375,17 @@ Divisors *opt_divisors(PassContext *ctx, Func *func, const Cfg *cfg, int32_t loo
     if (opt_const_int(func, counted->limit, &trips) && trips < FEW_ROUNDS) return NULL;
     Divisors *d = arena_new(ctx->arena, Divisors);
     *d = (Divisors){.ctx = ctx, .func = func, .cfg = cfg, .loop = loop, .counted = counted};
-    return look(d) && known_ahead(d) && stores_apart(d) ? d : NULL;
+    d->still = opt_magnitudes(ctx, func, cfg, loop, counted, false);
+    d->moving = opt_magnitudes(ctx, func, cfg, loop, counted, true);
+    if (!look(d) || (!known_ahead(d, false) && !known_ahead(d, true))) return NULL;
+    return stores_apart(d) ? d : NULL;
+}
+
+bool opt_tests_rounds(const Divisors *d) {
+    bool all = !d->exact;
+    for (int32_t i = 0; i < d->hazards.len; i++)
+        all |= !d->hazards.items[i].small;
+    return all;
 }
 
 /* -- the three loops ----------------------------------------------------------------------------------- */
@@ -409,14 +438,15 @@ static Ref inside_axes(const Divisors *d, Builder *b, Ref load, Ref at, Ref all)
     return all;
 }
 
-/* Shall this strip be tested ahead? For a few rounds that does not pay. Indices move by one a round, so that both ends
+/* Shall this strip be tested ahead? Where each round is looked at, that does not pay for a few; without any there may be no element. Indices move by one a round, so that both ends
  * speak for all. */
 static Ref shall_test(const Divisors *d, Builder *b, const Strip *strip) {
     Func *func = d->func;
     const Type *i64 = type_scalar(func->module->types, TY_i64),
                *boolean = type_scalar(func->module->types, TY_bool);
     Ref rounds = b_op2(b, OP_sub, i64, strip->stop, strip->start);
-    Ref all = b_op2(b, OP_le, boolean, ir_const_int(func, i64, FEW_ROUNDS), rounds);
+    int64_t least = opt_tests_rounds(d) ? FEW_ROUNDS : 1;
+    Ref all = b_op2(b, OP_le, boolean, ir_const_int(func, i64, least), rounds);
     for (int i = 0; i < d->npairs; i++) {
         Ref from = ir_arg(func, d->pairs[i].load, 0), to = ir_arg(func, d->pairs[i].store, 0);
         Ref apart = b_op2(b, OP_disjoint, boolean, from, to);
@@ -443,30 +473,55 @@ static Ref leaves(Copier *c, const Hazard *hazard) {
     return b_op2(c->b, OP_eq, boolean, value, ir_const_float(func, ir_type(func, value), 0.0));
 }
 
-/* The test loop between `from`, which has no terminator yet, and the block it returns, which has none either. *bad: would a
- * guard have left the loop? */
-static int32_t make_test(const Divisors *d, Builder *b, const Strip *strip, Ref *bad) {
+/* Is a float not known to be small by what stands still? NO_REF: there is none to ask for. */
+static Ref not_small(Divisors *d, Builder *b, const Strip *strip) {
+    Func *func = d->func;
+    const Type *boolean = type_scalar(func->module->types, TY_bool);
+    Ref all = NO_REF;
+    for (int k = 0; k < 2; k++) {
+        Magnitudes *m = k == 0 ? &d->still : &d->moving;
+        Copier c = copier(d, b, strip->start);
+        m->b = b, m->from = strip->start, m->to = strip->stop;
+        m->values = arena_array(d->ctx->arena, Ref, func->insts.len);
+        m->loaded = c.map;
+        for (int32_t i = 0; i < m->same.len && (k == 0 || !d->exact); i++)
+            copy(&c, m->same.items[i]);
+        for (int32_t i = 0; i < d->hazards.len; i++) {
+            if (d->hazards.items[i].small != m) continue;
+            Ref small = opt_test_small(m, value_of(d, &d->hazards.items[i]));
+            all = all ? both(b, all, small) : small;
+        }
+    }
+    return all ? b_op1(b, OP_not, boolean, all) : NO_REF;
+}
+
+/* The test loop behind b's block, which has no terminator yet, and the block b goes on in, which has none either. Its result: would a
+ * guard have left the loop, or has one been seen to already? */
+static Ref make_test(const Divisors *d, Builder *b, const Strip *strip, Ref seen) {
     Func *func = d->func;
     const Type *i64 = type_scalar(func->module->types, TY_i64),
                *boolean = type_scalar(func->module->types, TY_bool);
     int32_t head = ir_block_new(func), body = ir_block_new(func), after = ir_block_new(func);
-    Ref no = ir_const_int(func, boolean, 0);
+    Ref first = seen ? seen : ir_const_int(func, boolean, 0);
     b_jump(b, head);
     b->block = head;
-    Ref at = b_phi(b, i64);
-    *bad = b_phi(b, boolean);
+    Ref at = b_phi(b, i64), bad = b_phi(b, boolean);
     b_branch(b, b_op2(b, OP_lt, boolean, at, strip->stop), body, after);
     b->block = body;
     Copier c = copier(d, b, at);
-    Ref any = *bad;
+    Ref any = bad;
     for (int32_t i = 0; i < d->hazards.len; i++)
-        any = b_op2(b, OP_or, boolean, any, leaves(&c, &d->hazards.items[i]));
+        if (!d->hazards.items[i].small)
+            any = b_op2(b, OP_or, boolean, any, leaves(&c, &d->hazards.items[i]));
+    for (int32_t i = 0; i < d->moving.tested.len && !d->exact; i++)
+        any = b_op2(b, OP_or, boolean, any, opt_is_far(b, copy(&c, d->moving.tested.items[i])));
     Ref next = b_op2(b, OP_add, i64, at, ir_const_int(func, i64, 1));
     ir_inst(func, next)->sub = FLAG_NOWRAP;
     b_jump(b, head);
     ir_set_args(func, at, (Ref[]){strip->start, next}, 2);
-    ir_set_args(func, *bad, (Ref[]){no, any}, 2);
-    return b->block = after;
+    ir_set_args(func, bad, (Ref[]){first, any}, 2);
+    b->block = after;
+    return bad;
 }
 
 /* A copy of the loop as it is; nothing leads there yet. Its header. */
@@ -502,7 +557,7 @@ void opt_test_ahead(Divisors *d, const Strip *strip) {
     ir_make_loop_closed(func, d->cfg, d->loop);
     Ref *ref_map = arena_array(d->ctx->arena, Ref, func->insts.len);
     int32_t guarded = copy_loop(d, ref_map);
-    Ref enter = ir_terminator(func, strip->block), bad;
+    Ref enter = ir_terminator(func, strip->block);
     Builder b = {.func = func,
                  .block = strip->block,
                  .at = -1,
@@ -517,7 +572,9 @@ void opt_test_ahead(Divisors *d, const Strip *strip) {
     ir_edge_add(func, strip->block, test);
     enter_copy(d, strip, ref_map, strip->block, guarded);
     b.block = test;
-    int32_t after = make_test(d, &b, strip, &bad);
+    Ref bad = not_small(d, &b, strip);
+    if (opt_tests_rounds(d)) bad = make_test(d, &b, strip, bad);
+    int32_t after = b.block;
     branch = b_inst(&b, OP_branch, NULL, &bad, 1);
     ir_inst(func, branch)->target[0] = guarded;
     ir_inst(func, branch)->target[1] = header;

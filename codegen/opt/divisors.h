@@ -18,6 +18,8 @@ typedef struct Divisors Divisors;
  * answer borrows all arguments. */
 Divisors *opt_divisors(PassContext *ctx, Func *func, const Cfg *cfg, int32_t loop,
                        const CountedLoop *counted);
+/* Is each round looked at, or only what stands still? */
+bool opt_tests_rounds(const Divisors *divisors);
 /* Afterwards: puts the test into the strip, and makes the guarded copy of the loop. */
 void opt_test_ahead(Divisors *divisors, const Strip *strip);
 

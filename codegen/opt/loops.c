@@ -615,7 +615,8 @@ static void visit(Polls *s, int32_t loop) {
     int64_t weight = weight_of(func, &s->cfg, loop) + s->rounds[loop];
     Appends *appends = divisors ? NULL : opt_appends(s->ctx, func, &s->cfg, loop);
     if (divisors) {
-        Strip strip = strip_mine(func, &counted, DIVISOR_STRIP, weight, span, inner);
+        int64_t rounds = opt_tests_rounds(divisors) ? DIVISOR_STRIP : QN_MAX(STRIP / weight, 1);
+        Strip strip = strip_mine(func, &counted, rounds, weight, span, inner);
         opt_test_ahead(divisors, &strip);
     } else if (opt_const_int(func, counted.limit, &trips) && trips <= SHORT_LOOP &&
                trips * weight <= MOST_ROUNDS) {

@@ -1,6 +1,7 @@
 /* simplify.c - what later passes should not have to look at: wraparound of indices that cannot be negative, guards that cannot fail,
  * casts to the same type, sums with zero, views that only fix indices, casts on the ways to a join, blocks that only follow each other.
  * LLVM does the rest. */
+#include "codegen/opt/magnitude.h"
 #include "codegen/opt/pass.h"
 
 static bool is_const_bool(const Func *func, Ref ref, bool *value) {
@@ -376,6 +377,53 @@ static void floats_of_ints(PassContext *ctx, Func *func) {
     ir_replace_many(func, map);
 }
 
+/* Does the branch ask whether a float is no int64, which it always is? As inference writes int(x). */
+static bool always_fits(PassContext *ctx, Func *func, const Cfg *cfg, Ref branch) {
+    const Inst *inst = ir_inst(func, branch);
+    if (inst->op != OP_branch || !func->blocks.items[inst->target[0]].cold) return false;
+    Ref outside = ir_arg(func, branch, 0);
+    Ref inside = ir_inst(func, outside)->op == OP_not ? ir_arg(func, outside, 0) : NO_REF;
+    if (!inside || ir_inst(func, inside)->op != OP_lt) return false;
+    Ref size = ir_arg(func, inside, 0), limit = ir_arg(func, inside, 1);
+    if (!opt_is_magnitude(func, size) || ir_inst(func, limit)->op != OP_const ||
+        ir_inst(func, limit)->u.value->re != 0x1p63)
+        return false;
+    Magnitudes m = opt_magnitudes(ctx, func, cfg, -1, NULL, false);
+    return opt_is_small(&m, ir_arg(func, size, 0));
+}
+
+/* int(x) of what is small by what it is computed of: the way that raises goes, and the int is made on one way. */
+static void drop_needless_ways(PassContext *ctx, Func *func) {
+    Cfg cfg = {0};
+    int32_t n = func->blocks.len;
+    bool any = false;
+    if (cg_fastmath(ctx->options, func)) return;
+    for (int32_t b = 0; b < n; b++) {
+        if (func->blocks.items[b].removed) continue;
+        Ref branch = ir_terminator(func, b);
+        if (ir_inst(func, branch)->op != OP_branch) continue;
+        int32_t odd = ir_inst(func, branch)->target[0], fits = ir_inst(func, branch)->target[1];
+        if (!func->blocks.items[odd].cold || odd == fits) continue;
+        if (!cfg.n) cfg_compute(&cfg, ctx->arena, func);
+        if (!always_fits(ctx, func, &cfg, branch)) continue;
+        ir_edge_remove(func, b, odd);
+        ir_remove(func, branch);
+        Ref jump = ir_append(func, b, OP_jump, NULL, 0);
+        ir_inst(func, jump)->target[0] = fits;
+        any = true;
+    }
+    if (!any) return;
+    cfg_remove_unreachable(func);
+    Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_phi && ir_inst(func, ref)->nargs == 1 &&
+            !opt_is_header_phi(func, &cfg, ref)) {
+            map[ref] = ir_arg(func, ref, 0);
+            ir_remove(func, ref);
+        }
+    ir_replace_many(func, map);
+}
+
 /* -- blocks --------------------------------------------------------------------------------------- */
 
 /* Does `block` only go on in `next`, which nothing else leads to? What may fail into a handler ends its block. */
@@ -422,6 +470,7 @@ static bool views_may_be_void(const CompileOptions *options) {
 
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
+    drop_needless_ways(ctx, func);
     opt_merge_blocks(func);
     join_returns(ctx, func);
     cast_behind_joins(ctx, func);

@@ -308,7 +308,8 @@ static bool parse_inst(Parser *p) {
     if (text->imm == IMM_WORD && !lex_accept_word(&p->x, text->imm_word))
         return lex_fail(&p->x, "'%s' expected", text->imm_word);
     int64_t imm = 0;
-    if (text->imm == IMM_PLAIN || text->imm == IMM_WORD) {
+    bool there = text->imm == IMM_MAYBE && lex_accept_word(&p->x, text->imm_word);
+    if (text->imm == IMM_PLAIN || text->imm == IMM_WORD || there) {
         if (!lex_int(&p->x, &imm)) return false;
         ir_inst(p->func, ref)->imm = imm;
     }

@@ -68,12 +68,13 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_shape] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_stride] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},
+    [OP_load] = {.imm = IMM_MAYBE, .imm_word = "row"},
     [OP_view] = {.u = U_NAME},
     [OP_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_set_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_grow] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
-    [OP_store] = {.sub = SUB_WORD, .sub_word = "vacant"},
+    [OP_store] = {.sub = SUB_WORD, .sub_word = "vacant", .imm = IMM_MAYBE, .imm_word = "row"},
     [OP_pow] = {.sub = SUB_WORDS, .sub_word = "squared natural"},
     [OP_poll] = {.sub = SUB_WORDS, .sub_word = "later short"},
     [OP_cast] = {.sub = SUB_WORD, .sub_word = "inside"},
@@ -400,7 +401,8 @@ static void print_body(StrBuf *out, const Func *func, const Inst *inst) {
     }
     if (text->u == U_KEYWORDS) print_keywords(out, inst);
     if (text->imm == IMM_PLAIN) buf_printf(out, " %" PRId64, inst->imm);
-    if (text->imm == IMM_WORD) buf_printf(out, " %s %" PRId64, text->imm_word, inst->imm);
+    if (text->imm == IMM_WORD || (text->imm == IMM_MAYBE && inst->imm))
+        buf_printf(out, " %s %" PRId64, text->imm_word, inst->imm);
     if (inst->op == OP_jump) buf_printf(out, " b%d", (int)inst->target[0]);
     if (inst->op == OP_branch)
         buf_printf(out, ", b%d, b%d", (int)inst->target[0], (int)inst->target[1]);

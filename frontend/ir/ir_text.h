@@ -7,7 +7,7 @@
 
 /* Which meaning `sub`, `imm` and `u` have in an op, and so how they are written. */
 typedef enum SubForm { SUB_NONE, SUB_OPERATOR, SUB_GUARD, SUB_ATOMIC, SUB_WORD, SUB_WORDS } SubForm;
-typedef enum ImmForm { IMM_NONE, IMM_PLAIN, IMM_WORD, IMM_FLAG, IMM_ROW } ImmForm;
+typedef enum ImmForm { IMM_NONE, IMM_PLAIN, IMM_WORD, IMM_FLAG, IMM_MAYBE, IMM_ROW } ImmForm;
 typedef enum UForm {
     U_NONE,
     U_NAME,
@@ -24,7 +24,8 @@ typedef struct OpText {
     uint8_t sub, imm, u;
     bool parens;          /* operands stand in parentheses: a name comes before them */
     const char *sub_word; /* SUB_WORD: written when sub is 1; SUB_WORDS: word k when bit k is set */
-    const char *imm_word; /* IMM_WORD: stands before the number; IMM_FLAG: written when imm is 1 */
+    const char *
+        imm_word; /* IMM_WORD, IMM_MAYBE where it is not 0: stands before the number; IMM_FLAG: written when imm is 1 */
 } OpText;
 extern const OpText ir_op_text[OP_COUNT];
 
