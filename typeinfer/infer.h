@@ -632,7 +632,7 @@ const char *gpu_name(Arena *arena, int32_t index);
 
 bool list_checked(Infer *in, Ref ref);
 /* Is the tuple one that the program has written as a list? */
-bool is_list_display(Infer *in, Val tuple);
+bool is_list_display(const Infer *in, Val tuple);
 /* Does the display make a list on the heap? */
 bool list_is_object(Infer *in, Ref display);
 /* A list as the whole index of an array is an array of positions, a tuple is not. */

@@ -194,10 +194,6 @@ static bool tuple_slice(Infer *in, Val tuple, Val index, Val *out) {
     return *out = v_tuple(in, items, count), true;
 }
 
-bool is_list_display(Infer *in, Val tuple) {
-    return tuple.src && ir_inst(in->f, tuple.src)->op == OP_build_list;
-}
-
 /* A display of a list, which stays a tuple, raises as a list does. */
 static Guard outside_of(Infer *in, Val tuple) {
     return is_list_display(in, tuple) ? GUARD_list_index : GUARD_tuple_index;

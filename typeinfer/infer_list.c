@@ -20,6 +20,10 @@ static bool is_list(const Infer *in, Ref ref, int depth) {
     return false;
 }
 
+bool is_list_display(const Infer *in, Val tuple) {
+    return tuple.src && is_list(in, tuple.src, THROUGH_PHIS);
+}
+
 /* [[1, 2], [3, 4]]: its items would come out as tuples. */
 static bool is_nested(const Infer *in, Ref ref, int depth) {
     const Inst *inst = ir_inst(in->f, ref);

@@ -198,3 +198,33 @@ def test_containers_of_pythons_and_of_numpys_numbers_in_values():
 
     same(f, 3)
     same(f, 5)
+
+
+@pytest.mark.parametrize("m", [0, 2, 3, -4])
+def test_where_paths_meet_it_raises_as_a_list(m):
+    @njit
+    def caught(m, b):
+        try:
+            v = [m, 3, b // 1]
+        except LookupError:
+            pass
+        return v[m]
+
+    @njit
+    def either(m, b):
+        if b > 5:
+            v = [m, 3, b]
+        else:
+            v = [b, 1, m]
+        return v[m]
+
+    @njit
+    def tuples(m, b):
+        if b > 5:
+            v = (m, 3, b)
+        else:
+            v = (b, 1, m)
+        return v[m]
+    for f in caught, either, tuples:
+        for b in 3, 9:
+            same(f, m, b)
