@@ -10,6 +10,7 @@ import warnings
 import numba
 import numba.experimental
 import numba.typed
+import numpy as np
 import quern
 import quern.experimental
 import quern.typed
@@ -247,6 +248,44 @@ def of_values(jit):
         return s
 
     @jit
+    def values(xs):
+        for i in range(len(xs)):
+            yield xs[i]
+
+    @jit
+    def above(xs, least):
+        for x in values(xs):
+            if x > least:
+                yield x
+
+    @jit
+    def generator_of_array(rounds, n):
+        a = np.arange(n) * 0.5
+        s = 0.0
+        for _ in range(rounds):
+            for x in values(a):
+                s += x
+        return s
+
+    @jit
+    def generator_of_list(rounds, n):
+        xs = [i * 0.5 for i in range(n)]
+        s = 0.0
+        for _ in range(rounds):
+            for x in values(xs):
+                s += x
+        return s
+
+    @jit
+    def generator_that_filters(rounds, n):
+        a = np.arange(n) * 0.5
+        found = 0
+        for _ in range(rounds):
+            for x in above(a, n * 0.25):
+                found += 1
+        return found
+
+    @jit
     def more(x):
         return x + 1.0
 
@@ -257,7 +296,8 @@ def of_values(jit):
             s = f(s)
         return s
 
-    return {"generator": (generator, ()), "generator_in_generator": (generator_in_generator, ()), "function_value": (applied, (more,))}, fibonacci
+    found = {f.__name__: (f, ()) for f in (generator, generator_in_generator, generator_of_array, generator_of_list, generator_that_filters)}
+    return {**found, "function_value": (applied, (more,))}, fibonacci
 
 
 # -- from the interpreter -----------------------------------------------------------------------------------------------------------

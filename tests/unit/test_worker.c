@@ -15,14 +15,18 @@
 typedef struct Sleeper {
     int64_t ns;
     const void *alone;
-    atomic_int ran, dropped, looked;
-    int patience; /* looks before it gives up */
+    atomic_int began, ran, dropped, looked;
+    atomic_int held; /* it sleeps on while this is set */
+    int patience;    /* looks before it gives up */
 } Sleeper;
 
 static void sleep_job(LlvmState *llvm, void *user) {
     (void)llvm;
     Sleeper *s = user;
+    atomic_store(&s->began, 1);
     os_sleep_ns(s->ns);
+    for (int i = 0; i < 10000 && atomic_load(&s->held); i++)
+        os_sleep_ns(1000000);
     atomic_fetch_add(&s->ran, 1);
 }
 
@@ -57,19 +61,21 @@ static void wait_for(atomic_int *count) {
 /* Who waits may stop: what has not begun never runs, what runs is dropped at its end, or waited for. */
 static void test_R7_a_wait_can_be_left(void) {
     int one;
-    Sleeper busy = {.ns = 400000000, .alone = &one}, queued = {.patience = 1, .alone = &one},
-            left = {.ns = 300000000, .patience = 1}, stays = {.ns = 300000000, .patience = 1},
+    Sleeper busy = {.held = 1, .alone = &one}, queued = {.patience = 1, .alone = &one},
+            left = {.held = 1, .patience = 1}, stays = {.ns = 300000000, .patience = 1},
             patient = {.ns = 200000000, .patience = 100};
     pthread_t thread;
     pthread_create(&thread, NULL, sleep_through, &busy);
-    os_sleep_ns(50000000);
+    wait_for(&busy.began);
     CHECK_INT(run_sleeper(&queued, true), WORKER_LEFT);
     CHECK_INT(atomic_load(&queued.ran), 0);
     CHECK_INT(atomic_load(&queued.dropped), 1);
+    atomic_store(&busy.held, 0);
     pthread_join(thread, NULL);
     CHECK_INT(atomic_load(&busy.ran), 1);
     CHECK_INT(run_sleeper(&left, true), WORKER_LEFT);
     CHECK_INT(atomic_load(&left.dropped), 0);
+    atomic_store(&left.held, 0);
     wait_for(&left.dropped);
     CHECK_INT(atomic_load(&left.dropped), 1);
     CHECK_INT(atomic_load(&left.ran), 1);
