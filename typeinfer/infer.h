@@ -872,7 +872,7 @@ bool v_next(Infer *in, Val it, int32_t miss, Val *out);
 /* `ref` makes the iterator *out: it keeps its place, unless that can be seen nowhere. */
 bool v_keep_made(Infer *in, Ref ref, Val *out);
 /* May the iterator that `made` makes outlive the execution of that instruction? */
-bool iterator_escapes(const Infer *in, Ref made);
+bool iterator_escapes(const Infer *in, Ref made, bool counted);
 bool typed_iter(Infer *in, const Val *v, const CallArgs *args, Val *out);
 bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out);
 bool typed_map(Infer *in, const Val *v, const CallArgs *args, Val *out);

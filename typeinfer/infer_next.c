@@ -86,10 +86,21 @@ static bool in_same_loop(const Infer *in, Ref made, Ref use) {
     return at == loop;
 }
 
+/* enumerate(g) and zip(g, h) are tuples with g in them, and hold its references; a generator that is given g, or a function that
+ * returns it, does not. */
+static bool is_wrapper(const Infer *in, Ref call) {
+    const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
+    const Binding *callee = function->type ? fact_object(function) : NULL;
+    return callee && callee->kind == BIND_LIBRARY &&
+           (str_is(callee->name, "builtins.enumerate") || str_is(callee->name, "builtins.zip"));
+}
+
 /* May the iterator outlive the execution of the instruction that made it? In a phi it may meet the one of the round before, and behind the loop
- * that made it the one of a copy of the loop. Of a generator another iterator that holds it may lie in the frame, where its address is stale. */
-static bool escapes(const Infer *in, Ref made, int depth) {
+ * that made it the one of a copy of the loop. Of a generator another iterator that holds it may lie in the frame, where its address is stale.
+ * `counted`: it is memory of the function that has references. */
+static bool escapes(const Infer *in, Ref made, bool counted, int depth) {
     if (depth == 0) return true;
+    bool lives_on = instance_is_generator(in->inst), strict = counted || lives_on;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         const Inst *inst = ir_inst(in->f, ref);
         bool uses = false;
@@ -97,17 +108,20 @@ static bool escapes(const Infer *in, Ref made, int depth) {
             uses |= ir_arg(in->f, ref, k) == made;
         if (!uses) continue;
         if (!in_same_loop(in, made, ref)) return true;
-        if (inst->op == OP_iter || inst->op == OP_iter_more || inst->op == OP_getitem) continue;
-        if (inst->op != OP_call_py && inst->op != OP_check_bound) return true;
+        if (inst->op == OP_iter_more || inst->op == OP_getitem) continue;
+        if (inst->op == OP_iter && !strict) continue;
+        if (inst->op != OP_call_py && inst->op != OP_check_bound && inst->op != OP_iter)
+            return true;
         const Type *result = in->facts[ref].type;
         if (!result || !holds_iterator(result)) continue;
-        if (instance_is_generator(in->inst) || escapes(in, ref, depth - 1)) return true;
+        if (inst->op == OP_call_py && strict && (lives_on || !is_wrapper(in, ref))) return true;
+        if (escapes(in, ref, counted, depth - 1)) return true;
     }
     return false;
 }
 
-bool iterator_escapes(const Infer *in, Ref made) {
-    return escapes(in, made, 8);
+bool iterator_escapes(const Infer *in, Ref made, bool counted) {
+    return escapes(in, made, counted, 8);
 }
 
 static const Type *cell_type(Infer *in) {
@@ -203,7 +217,7 @@ bool v_keep_made(Infer *in, Ref ref, Val *out) {
                 in->kernel ? "in a kernel" : "on a GPU");
         return ti_advise(in, "there, write it where the loop goes over it"), false;
     }
-    return keep(in, of, in->emit && !iterator_escapes(in, ref), out);
+    return keep(in, of, in->emit && !iterator_escapes(in, ref, false), out);
 }
 
 /* -- the next item -------------------------------------------------------------------------------- */

@@ -630,11 +630,10 @@ static Ref bytes_of(Infer *in, Ref frame, const Type *tuple) {
  * round before. */
 Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params) {
     Emit *e = in->emit;
-    if (iterator_escapes(in, in->at)) return NO_REF;
     if (!specialize_instance(in->ti, callee) || !callee->specialized) return NO_REF;
     const Type *tuple = callee->frame;
     if (tuple->counted && (in->ti->closes || in->kernel)) return NO_REF;
-    if (type_size(tuple) > MOST_HERE) return NO_REF;
+    if (type_size(tuple) > MOST_HERE || iterator_escapes(in, in->at, tuple->counted)) return NO_REF;
     Ref frame = emit_here(in, type_array(e->types, tuple, 1, LAYOUT_C));
     Ref bytes = bytes_of(in, frame, tuple);
     Ref *parts = arena_array(in->arena, Ref, tuple->nitems);

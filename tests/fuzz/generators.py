@@ -4,8 +4,9 @@ end, are left, dropped, closed, sent to or thrown into, from compiled code and f
     python tests/fuzz/generators.py [--seed 0] [--programs 1000] [--show]
 
 A program is a row of generators, each of which goes over those before it, and a function that goes over the last ones. All write numbers
-into a log. Prints each program that does something else than CPython does, or that leaves objects behind; programs that are refused are
-counted by reason, and only listed reasons are fine."""
+into a log. Seeds from 10,000,000 on have no handlers, and loops over generators in each other: there frames lie on stacks. Prints each
+program that does something else than CPython does, or that leaves objects behind; programs that are refused are counted by reason, and
+only listed reasons are fine."""
 import gc
 import os
 import pathlib
@@ -25,18 +26,20 @@ from scopes import main  # noqa: E402
 REFUSED = ("a yield while an exception waits",)
 ARGUMENTS = (0, 1, 2, 3, 5)
 LOG = 3000
+WITHOUT_HANDLERS = 10000000  # seeds from here on
 RAISED = ["ValueError(1)", "KeyError(2)", "IndexError(3)", "1 // (n - n)"]
 CAUGHT = ["ValueError", "KeyError", "(ValueError, IndexError)", "LookupError", "Exception", "ArithmeticError", ""]
 
 
 class Program:
-    """At most one loop over a generator is open in a function at a time: in which order CPython drops several differs by version."""
+    """With handlers at most one loop over a generator is open in a function at a time: in which order CPython drops several differs by version."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.lines = ["def note(log, what):", "    if log[0] < len(log) - 2:", "        log[0] += 1", "        log[log[0]] = what", ""]
         self.marks = self.names = 0
         self.inside = True  # of a generator
+        self.handlers = seed < WITHOUT_HANDLERS
         self.generators = []
         for k in range(self.rng.randint(1, 4)):
             self.generator(f"g{k}")
@@ -88,10 +91,11 @@ class Program:
         choices = [self.step] * 3
         if yields:
             choices += [self.give] * 4
+        held &= self.handlers
         if depth < 5:
-            choices += [self.handler] * 4 + [self.condition, self.count]
+            choices += [self.handler] * 4 * self.handlers + [self.condition, self.count]
             if self.generators and not held:
-                choices += [self.over] * 4 + [self.taken] + [self.by_hand] * 2
+                choices += [self.over] * 4 + [self.taken] + [self.by_hand] * 2 * self.handlers
             if self.generators and yields and not held:
                 choices += [self.delegate] * 2
         if loops:

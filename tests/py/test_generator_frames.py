@@ -230,3 +230,40 @@ def test_MEM_each_allocation_fails():
             r += w
         return r
     assert each_allocation_fails(f, lambda: (5,)) == f.py_func(5)
+
+
+def test_one_that_another_one_is_given():
+    @njit
+    def f(xs, n):
+        s = 0
+        for x in (q + '?' for q in words(xs)):
+            if n < 2:
+                raise ValueError(s)
+            s += len(x)
+        return s
+
+    @njit
+    def lengths(xs):
+        for n in (len(w) for w in words(xs)):
+            yield n
+
+    @njit
+    def g(xs):
+        return [n for n in lengths(xs)]
+
+    def same_one(it):
+        return it
+
+    @njit
+    def h(a, n):
+        s = 0.0
+        for x in same_one(values(a + 1.0)):
+            if n < 1:
+                raise ValueError(s)
+            s += x
+        return s
+    for n in 0, 1, 3:
+        same(f, ['a', 'bc'], n)
+    same(g, ["ab", "c", ""])
+    for n in 0, 1:
+        same(h, A, n)
