@@ -9,6 +9,7 @@
  * Facts of phis are recomputed, not accumulated. Joins only go up, but a constant that stops being
  * one may lower a type (x ** -1 is a float, x ** n an int); after LOW_UPDATES changes a fact
  * accumulates, after HIGH_UPDATES it stands. That bounds the walk whatever the operators do. */
+#include "typeinfer/infer_local.h"
 #include "typeinfer/infer_made.h"
 
 enum { LOW_UPDATES = 12, HIGH_UPDATES = 40, MAX_ROUNDS = 1000 };
@@ -468,7 +469,7 @@ static bool visit_build(Infer *in, Ref ref, Val *out) {
     if (inst->op == OP_build_dict) return v_dict_display(in, items, n, out);
     if (inst->op == OP_build_set) return v_container_site(in, CLS_set, ref, items, n, out);
     *out = v_tuple(in, items, n);
-    return true;
+    return v_local_list(in, ref, out);
 }
 
 static bool visit_slice(Infer *in, Ref ref, Val *out) {
@@ -663,9 +664,13 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     switch ((Op)inst->op) {
     case OP_attr: return v_attr(in, v[0], *inst->u.name, out);
     case OP_unary: return v_unary(in, (Operator)inst->sub, v[0], out);
-    case OP_binary: return v_binary(in, (Operator)inst->sub, inst->imm != 0, v[0], v[1], out);
+    case OP_binary:
+        return v_binary(in, (Operator)inst->sub, inst->imm != 0, v[0], v[1], out) &&
+               v_local_list(in, ref, out);
     case OP_truth: return v_truth(in, v[0], out);
-    case OP_getitem: return v_getitem(in, v[0], v[1], out);
+    case OP_getitem:
+        if (!v_getitem(in, v[0], v[1], out)) return false;
+        return v_local_item(in, ref, out), true;
     case OP_setitem: return v_setitem(in, v[0], v[1], v[2]);
     case OP_delitem: return v_object_delitem(in, v[0], v[1]);
     case OP_unpack:

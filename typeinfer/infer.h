@@ -17,7 +17,7 @@ struct Fact {
     const Type *type;         /* NULL: not known yet */
     const ConstVal *value;    /* a scalar known at compile time */
     const FrozenArray *array; /* a constant array */
-    const Fact *items; /* of a tuple, slice or range: what is known of each item; may be NULL */
+    const Fact *items; /* of the items of a tuple, slice or range, lengths of an array; or NULL */
     bool unbound;      /* may also be the value of an unassigned local */
     bool conflict;     /* a phi whose operands have no common type: only an error when used */
     bool reported;     /* ti_diagnose: nothing is known, and why has been told; `type` is NULL */
@@ -223,12 +223,12 @@ struct Infer {
     bool unrolled; /* counters of loops may be constants: infer_unroll.c */
     JoinRule join;
     DiagList *diags;
-    Ref at; /* the untyped instruction being visited */
-    /* ti_diagnose: instructions whose error has been told, by untyped Ref; NULL: the first error ends it */
-    bool *told;
-    Fact recovery;             /* what a failed call gives in spite of its errors */
-    Emit *emit;                /* specialisation; NULL: inference */
-    ContainerWebs *containers; /* infer_container.c; NULL: no container is made so far */
+    Ref at;     /* the untyped instruction being visited */
+    bool *told; /* ti_diagnose: by untyped Ref, is its error told? NULL: the first error ends it */
+    Fact recovery;              /* what a failed call gives in spite of its errors */
+    Emit *emit;                 /* specialisation; NULL: inference */
+    ContainerWebs *containers;  /* infer_container.c; NULL: no container is made so far */
+    const Type **changed_lists; /* infer_local.c */
 };
 
 /* -- infer.c: the walk ------------------------------------------------------------------------ */

@@ -1,10 +1,14 @@
 /* infer_attr.c - attributes, and the array makers: numpy.empty, zeros, ones, full, array. */
+#include "typeinfer/infer_local.h"
 #include "typeinfer/infer_variant.h"
 
 /* -- attributes of arrays ------------------------------------------------------------------------ */
 
 Val v_shape(Infer *in, Val array, int32_t axis) {
     Emit *e = in->emit;
+    int64_t known;
+    if (array.f.items && fact_int_value(&array.f.items[axis], &known))
+        return val_of(fact_int(in, known));
     Val out = val_of(fact_of(ti_wint(in)));
     if (!e) return out;
     out.ref = emit1(e, OP_shape, i64_type(in->types), v_ref(in, array));
@@ -33,10 +37,17 @@ static Val v_strides(Infer *in, Val array) {
 
 static Val v_size(Infer *in, Val array, int64_t times) {
     Val out = val_of(fact_int(in, times));
+    int64_t known = times, length;
+    bool constant = array.f.items != NULL;
+    for (int k = 0; k < array.f.type->ndim && constant; k++)
+        constant = fact_int_value(&array.f.items[k], &length) &&
+                   !__builtin_mul_overflow(known, length, &known);
+    if (constant) return val_of(fact_int(in, known));
     for (int k = 0; k < array.f.type->ndim; k++) {
         Val n = v_shape(in, array, k);
+        n.f = fact_of(ti_wint(in));
         if (in->emit && (k || times != 1))
-            n.ref = emit2(in->emit, OP_mul, i64_type(in->types), v_ref(in, out), n.ref);
+            n.ref = emit2(in->emit, OP_mul, i64_type(in->types), v_ref(in, out), v_ref(in, n));
         out = n;
     }
     return out;
@@ -474,16 +485,25 @@ static Ref emit_alloc(Infer *in, const Type *type, const Val *shape, int32_t n, 
     return array;
 }
 
-static bool make_filled(Infer *in, Maker maker, const Type *type, const Val *shape, int32_t n,
-                        Val fill, Val *out) {
+static bool make_unset(Infer *in, const char *name, const Type *type, const Val *shape, int32_t n,
+                       bool zeroed, Val *out) {
+    if (!ti_has_heap(in)) return v_local_array(in, name, type, shape, n, out);
     *out = val_of(fact_of(type));
-    if (in->emit) out->ref = emit_alloc(in, type, shape, n, maker == MAKE_ZEROS);
+    if (in->emit) out->ref = emit_alloc(in, type, shape, n, zeroed);
+    return true;
+}
+
+static bool make_filled(Infer *in, const char *name, Maker maker, const Type *type,
+                        const Val *shape, int32_t n, Val fill, Val *out) {
+    if (!make_unset(in, name, type, shape, n, maker == MAKE_ZEROS, out)) return false;
     if (maker == MAKE_ONES) fill = val_of(fact_int(in, 1));
-    return maker == MAKE_EMPTY || maker == MAKE_ZEROS || v_fill(in, *out, fill);
+    if (maker == MAKE_ZEROS) fill = val_of(fact_int(in, 0));
+    bool set = maker == MAKE_EMPTY || (maker == MAKE_ZEROS && ti_has_heap(in));
+    return set || v_fill(in, *out, fill);
 }
 
 bool ti_may_allocate(Infer *in, const char *name) {
-    if (target_is_host(in->ti->options.target) && !in->kernel) return true;
+    if (ti_has_heap(in)) return true;
     ti_fail(in, in->at, E0404, name, in->kernel ? "in a kernel" : "on a GPU");
     ti_advise(
         in, "a kernel has cuda.local.array and cuda.shared.array; other arrays are made before the "
@@ -503,7 +523,8 @@ static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs
     if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
     const Str *letter = order.f.type ? fact_str(&order.f) : NULL;
     Layout layout = letter && str_is(*letter, "F") ? LAYOUT_F : LAYOUT_C;
-    return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
+    return make_filled(in, name, maker, type_array(in->types, element, n, layout), items, n, v[1],
+                       out);
 }
 
 static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs *args, const Val *v,
@@ -526,13 +547,15 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     Layout layout = !number && like.f.type->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
     if (letter && str_is(*letter, "C")) layout = LAYOUT_C;
     if (letter && str_is(*letter, "F")) layout = LAYOUT_F;
-    return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
+    return make_filled(in, name, maker, type_array(in->types, element, n, layout), items, n, v[1],
+                       out);
 }
 
 /* -- numpy.array of arrays, tuples and lists ----------------------------------------------------------------- */
 
 /* A copy, or for asarray the array itself where its elements are right already. */
-static bool make_copy(Infer *in, bool may_alias, Val array, const Type *element, Val *out) {
+static bool make_copy(Infer *in, const char *name, bool may_alias, Val array, const Type *element,
+                      Val *out) {
     const Type *from = array.f.type;
     Val shape[32];
     if (may_alias && from->element == element) return *out = array, true;
@@ -540,7 +563,7 @@ static bool make_copy(Infer *in, bool may_alias, Val array, const Type *element,
         shape[k] = v_shape(in, array, k);
     Layout layout = from->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
     const Type *type = type_array(in->types, element, from->ndim, layout);
-    return make_filled(in, MAKE_ARRAY, type, shape, from->ndim, array, out);
+    return make_filled(in, name, MAKE_ARRAY, type, shape, from->ndim, array, out);
 }
 
 /* Common type of all items, and whether they are rows of one length. */
@@ -615,7 +638,7 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
         const Type *element = from.f.type->element;
         if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element))
             return false;
-        return make_copy(in, may_alias, from, element, out);
+        return make_copy(in, name, may_alias, from, element, out);
     }
     if (is_object(&from)) {
         bool found;
@@ -635,11 +658,11 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
     if (!element) return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     element = type_strong(in->types, element);
     if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element)) return false;
-    *out = val_of(fact_of(type_array(in->types, element, nested ? 2 : 1, LAYOUT_C)));
-    if (!items_fit(in, v[0], element)) return false;
-    if (!in->emit) return true;
+    const Type *type = type_array(in->types, element, nested ? 2 : 1, LAYOUT_C);
     Val shape[2] = {val_of(fact_int(in, tuple->nitems)), val_of(fact_int(in, columns))};
-    out->ref = emit_alloc(in, out->f.type, shape, nested ? 2 : 1, false);
+    if (!items_fit(in, v[0], element)) return false;
+    if (!make_unset(in, name, type, shape, type->ndim, false, out)) return false;
+    if (!in->emit) return true;
     store_items(in, out->ref, element, v[0], NULL, 0);
     return true;
 }
@@ -651,8 +674,7 @@ bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val
         Maker maker = makers[i].maker;
         Val v[MAX_TYPED_PARAMS];
         if (maker == MAKE_ARRAY && !only_dtype(args)) return *known = false;
-        if (!ti_may_allocate(in, text) || !v_bind_typed(in, text, makers[i].params, args, v))
-            return false;
+        if (!v_bind_typed(in, text, makers[i].params, args, v)) return false;
         if (maker == MAKE_ARRAY) return make_array(in, text, args, v, known, out);
         return makers[i].like ? maker_like(in, text, maker, args, v, out)
                               : maker_shape(in, text, maker, args, v, out);

@@ -98,6 +98,7 @@ static int32_t fact_nitems(const Fact *f) {
     case TY_TUPLE: return f->type->nitems;
     case TY_SLICE:
     case TY_RANGE: return 3;
+    case TY_ARRAY: return f->type->ndim;
     default: return 0;
     }
 }

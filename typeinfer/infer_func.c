@@ -79,6 +79,8 @@ static Fact passed_fact(Infer *in, const Fact *f, bool constants) {
     }
     /* compile-time parts have no run-time form: keep them */
     if (fact_is_const(f) && (f->type->kind == TY_SLICE)) typed.items = f->items;
+    /* arrays that a kernel makes have constant shapes, of which others are made */
+    if (f->type && f->type->kind == TY_ARRAY) typed.items = f->items;
     return typed;
 }
 

@@ -1,5 +1,5 @@
 /* infer_gpu.c - kernels: positions in the grid, shared and local arrays, atomic operations. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_local.h"
 
 static bool misfit(Infer *in, Str name, const CallArgs *args) {
     return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
@@ -96,6 +96,7 @@ static bool gpu_array(Infer *in, Str name, const Val *v, const CallArgs *args, V
     bool dynamic = space == SPACE_SHARED && sizes->nitems == 1 && sizes->items[0]->i == 0;
     const Type *type = type_array(in->types, element, sizes->nitems, LAYOUT_C);
     *out = val_of(fact_of(type_array_space(in->types, type, space)));
+    if (!dynamic) out->f.items = local_lengths(in, sizes);
     if (!e) return true;
     out->ref = emit_static(e, dynamic ? OP_dynamic_shared : OP_static_array, out->f.type);
     if (dynamic) return true;

@@ -1,6 +1,6 @@
 /* infer_keyed.c - dicts whose keys are constant text and whose values have several types: {"rate": 0.5, "points": array}. What a key
  * stands for is known at compile time, so such a dict is a tuple whose items are called by its keys. It does not change. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_local.h"
 
 static int32_t find_key(const Type *t, Str key) {
     for (int32_t k = 0; k < t->nitems; k++)
@@ -64,7 +64,8 @@ static Val make_keyed(Infer *in, const Str *keys, const Val *values, int32_t n) 
 
 /* Of a display: keys and values in turn. false: it is a dict like others. */
 static bool keyed_display(Infer *in, const Val *items, int32_t n, Val *out) {
-    if (n < 4 || !are_of_several_types(in, items + 1, n / 2, 2)) return false;
+    bool heap = ti_has_heap(in); /* without one there is no other dict */
+    if (n < 2 || (heap && (n < 4 || !are_of_several_types(in, items + 1, n / 2, 2)))) return false;
     Str *keys = arena_array(in->arena, Str, n / 2);
     Val *values = arena_array(in->arena, Val, n / 2);
     for (int32_t k = 0; k < n / 2; k++) {
@@ -112,7 +113,7 @@ static bool dict_of_keywords(Infer *in, const CallArgs *args, bool *known, Val *
     int32_t n = args->nargs;
     *known = n && n == args->nkeywords;
     if (!*known) return false;
-    if (n > 1 && are_of_several_types(in, args->args, n, 1)) {
+    if (!ti_has_heap(in) || (n > 1 && are_of_several_types(in, args->args, n, 1))) {
         *out = make_keyed(in, args->names, args->args, n);
         return true;
     }

@@ -3,7 +3,7 @@
  * A display that the program only walks over, indexes, measures, searches, or hands to functions of the library, where a list and a
  * tuple mean the same, is a tuple. Anything else makes it a list on the heap (infer_container.c); in kernels, which have none, it is
  * refused. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_local.h"
 
 enum { THROUGH_PHIS = 6 };
 
@@ -12,6 +12,8 @@ enum { THROUGH_PHIS = 6 };
 static bool is_list(const Infer *in, Ref ref, int depth) {
     const Inst *inst = ir_inst(in->f, ref);
     if (inst->op == OP_build_list) return true;
+    if (inst->op == OP_binary && inst->sub == OPR_mul && !ti_has_heap(in))
+        return is_list(in, ir_arg(in->f, ref, 0), 0) || is_list(in, ir_arg(in->f, ref, 1), 0);
     if (inst->op == OP_check_bound) return is_list(in, ir_arg(in->f, ref, 0), depth);
     if (inst->op != OP_phi || depth == 0) return false;
     for (int32_t k = 0; k < inst->nargs; k++)
@@ -250,7 +252,9 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_binary:
         if (is_array_ref(in, ir_arg(in->f, ref, 1 - k)) && inst->sub < OPR_COUNT) return NULL;
         if ((inst->sub == OPR_contains || inst->sub == OPR_not_contains) && k == 1) return walk;
-        return inst->sub == OPR_mul ? "the repetition of a list" : "an operator between lists";
+        if (inst->sub == OPR_mul)
+            return ti_has_heap(in) || inst->imm ? "the repetition of a list" : NULL;
+        return "an operator between lists";
     case OP_return: return "returning a list";
     case OP_yield: return k == 0 ? "a list from a generator" : NULL;
     default: return NULL;
@@ -288,13 +292,19 @@ bool list_checked(Infer *in, Ref ref) {
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(in->f, ref, k);
         const Type *type = in->facts[arg].type;
+        bool ok;
+        if (!ti_has_heap(in) && local_list_checked(in, ref, k, &ok)) {
+            if (!ok) return false;
+            continue;
+        }
         if (!type || type->kind != TY_TUPLE || !is_list(in, arg, THROUGH_PHIS)) continue;
         if (list_is_object(in, arg)) continue; /* it was a tuple until now */
         if (keeps_items(in, ref, k) && make_items_lists(in, arg, THROUGH_PHIS))
             return in->stop = STOP_UNKNOWN, false;
         const char *what = misuse(in, ref, k, arg);
         if (!what) continue;
-        if (target_is_host(in->ti->options.target) && !in->kernel) {
+        if (local_list_changes(in, ref, k, arg)) return false;
+        if (ti_has_heap(in)) {
             in->stop = STOP_UNKNOWN;
             bool made = container_make_lists(in, arg);
             if (made && inst->op == OP_phi)
@@ -304,8 +314,9 @@ bool list_checked(Infer *in, Ref ref) {
         ti_fail(in, ref, E0101, what);
         if (in->report)
             diag_note(in->diags, NULL,
-                      "there are no lists in kernels: use a tuple, or an array that is passed as "
-                      "an argument");
+                      "a list in a kernel has the length that it is written with, and numbers: use "
+                      "np.zeros(n) with a constant n, a tuple, or an array that is passed as an "
+                      "argument");
         return false;
     }
     return true;

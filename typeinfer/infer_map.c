@@ -3,7 +3,7 @@
  * What is applied to the elements is a function of the module. For a row of the library it is made here:
  * an untyped function `f(a, b): return row(a, b)`, whose instances are inferred and specialised as those of
  * Python functions are, with the rules of the row (a Python number stays weak beside an element). */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_local.h"
 
 enum { MAX_OPERANDS = 16, MAX_AXES = 32 };
 
@@ -155,6 +155,35 @@ static const Type *whole_type(Infer *in, const Type *element, int32_t ndim) {
 
 /* -- map ------------------------------------------------------------------------------------------- */
 
+/* The lengths of what operands of constant shapes come to; out of several the one that is not 1. false: not known, or not alike. */
+static bool broadcast_lengths(Infer *in, const Operands *o, Val *lengths) {
+    for (int32_t axis = 0; axis < o->ndim; axis++) {
+        int64_t length = 1, other;
+        for (int32_t i = 0; i < o->n; i++) {
+            const Fact *f = &o->whole[i].f;
+            int32_t at = is_whole(&o->whole[i]) ? axis - (o->ndim - f->type->ndim) : -1;
+            if (at < 0) continue;
+            if (!f->items || !fact_int_value(&f->items[at], &other)) return false;
+            if (length != 1 && other != 1 && other != length) return false;
+            if (other != 1) length = other;
+        }
+        lengths[axis] = val_of(fact_int(in, length));
+    }
+    return true;
+}
+
+/* In kernels: into an array of the thread. */
+static bool map_into_local(Infer *in, const Binding *f, const Operands *o, const Type *element,
+                           const Val *args, int32_t n, Val *out) {
+    Val lengths[32];
+    const char *name = library_text(in, f->name);
+    Layout layout = o->column_major ? LAYOUT_F : LAYOUT_C;
+    if (!broadcast_lengths(in, o, lengths)) return ti_may_allocate(in, name);
+    const Type *type = type_array(in->types, element, o->ndim, layout);
+    return v_local_array(in, name, type, lengths, o->ndim, out) &&
+           v_map_into(in, *out, f, false, args, n);
+}
+
 bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int32_t n, Val *out) {
     Operands o;
     Bound bound;
@@ -164,7 +193,7 @@ bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int
     if (!callee) return false;
     const Type *element = type_strong(in->types, callee->result.type);
     if (!type_is_item(element) && element->kind != TY_RECORD) return map_error(in, f, args, n);
-    if (!ti_may_allocate(in, library_text(in, f->name))) return false;
+    if (!ti_has_heap(in)) return map_into_local(in, f, &o, element, args, n, out);
     Layout layout = o.column_major ? LAYOUT_F : LAYOUT_C;
     *out = val_of(fact_of(type_array(in->types, element, o.ndim, layout)));
     if (!in->emit) return true;
@@ -286,6 +315,12 @@ static bool with_keywords(Infer *in, const Binding *ufunc, const CallArgs *args,
     int32_t operands = args->nargs - args->nkeywords;
     Val values[1 + KEYWORDS + MAX_OPERANDS];
     *known = false;
+    bool out_only = args->nkeywords == 1 && !last_is_out && str_is(args->names[0], "out");
+    /* as np.add(a, b, out): the result is never an array of its own */
+    if (out_only && !ti_has_heap(in)) {
+        bool done = v_row_of_arrays(in, ufunc->name, args->args, args->nargs, known, out);
+        if (*known) return done;
+    }
     values[0] = val_of(fact_of(type_object(in->types, ufunc)));
     for (int32_t k = 0; k < KEYWORDS; k++)
         values[1 + k] = val_of(fact_of(type_scalar(in->types, TY_none)));

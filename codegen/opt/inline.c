@@ -137,7 +137,7 @@ static void copy_body(Inlining *n) {
         if (!from->blocks.items[b].removed) finish_block(n, b);
 }
 
-static void inline_call(PassContext *ctx, Func *func, Ref call) {
+void opt_inline_call(PassContext *ctx, Func *func, Ref call) {
     Inlining n = {.from = ir_inst(func, call)->u.func, .call = call};
     int32_t block = ir_inst(func, call)->block, span = ir_inst(func, call)->span;
     n.rest = opt_split_block(func, block, opt_position(func, call));
@@ -208,7 +208,7 @@ static bool inline_steps(PassContext *ctx, Func *func) {
                 vec_push(ctx->arena, &steps, block->insts.items[i]);
     }
     for (int32_t i = 0; i < steps.len; i++)
-        inline_call(ctx, func, steps.items[i]);
+        opt_inline_call(ctx, func, steps.items[i]);
     return steps.len > 0;
 }
 
@@ -288,7 +288,7 @@ static void inline_device_functions(PassContext *ctx, Func *func) {
     for (int i = 0; i < MOST_STEPS; i++) {
         Ref call = find_device_step(ctx, func);
         if (!call) break;
-        inline_call(ctx, func, call);
+        opt_inline_call(ctx, func, call);
     }
     cfg_remove_unreachable(func);
 }
@@ -352,7 +352,7 @@ static void inline_helpers(PassContext *ctx, Func *func) {
         }
         if (calls.len == 0) return;
         for (int32_t i = 0; i < calls.len; i++)
-            inline_call(ctx, func, calls.items[i]);
+            opt_inline_call(ctx, func, calls.items[i]);
         cfg_remove_unreachable(func);
     }
 }
@@ -367,7 +367,7 @@ void opt_inline(PassContext *ctx, Func *func) {
     for (int i = 0; any && i < MOST_CALLS; i++) {
         Ref call = find_call(func);
         if (!call) break;
-        inline_call(ctx, func, call);
+        opt_inline_call(ctx, func, call);
     }
     if (any) cfg_remove_unreachable(func);
 }

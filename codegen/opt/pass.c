@@ -25,8 +25,10 @@ static bool verified(const Func *func, const PassInfo *pass) {
 
 void opt_tell_loops(Module *module, const CompileOptions *options) {
     PassContext ctx = {module, module->arena, options, true};
-    for (int32_t i = 0, n = module->funcs.len; i < n; i++)
+    for (int32_t i = 0, n = module->funcs.len; i < n; i++) {
+        opt_frames(&ctx, module->funcs.items[i]);
         opt_parallel(&ctx, module->funcs.items[i]);
+    }
 }
 
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass) {

@@ -42,7 +42,7 @@ extern const PassInfo opt_passes[];
  * NULL) is called with the function after each pass: dumps. false: the verifier found something. */
 typedef void (*PassObserver)(void *user, const PassInfo *pass, const Func *func);
 bool opt_run(Module *module, const CompileOptions *options, PassObserver after, void *user);
-/* Tells every parallel loop of the module that is refused, for f.explain(); the module is good for nothing else then. */
+/* Tells every parallel loop of the module that is refused, and arrays that no frame can have, for f.explain(); the module is good for nothing else then. */
 void opt_tell_loops(Module *module, const CompileOptions *options);
 const PassInfo *opt_find(const char *name);
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass);
@@ -54,6 +54,9 @@ void opt_report(Module *module, StrBuf *out);
 void opt_parallel(PassContext *ctx, Func *func);
 void opt_spread(PassContext *ctx, Func *func);
 void opt_inline(PassContext *ctx, Func *func);
+void opt_frames(PassContext *ctx, Func *func);
+/* Writes the function that is called, which has no handlers and is another one, in place of the call. */
+void opt_inline_call(PassContext *ctx, Func *func, Ref call);
 bool opt_is_step(const Func *func,
                  Ref call); /* of few instructions on a container, which is inlined */
 void opt_fuse(PassContext *ctx, Func *func);

@@ -150,6 +150,9 @@ typedef struct IrSpan {
 
 /* In `sub` of static_array and kept_array: the alignment in units of 32 bytes, as one of these words; 0 for up to 16. */
 enum { STATIC_ALIGN_UNIT = 32, MAX_STATIC_ALIGN = 1024 };
+
+/* static_array: in imm, another array each time; and how many bytes one that a kernel makes may have (NVIDIA's local memory of a thread). */
+enum { STATIC_NEW = 1, MAX_LOCAL_BYTES = 512 * 1024 };
 #define STATIC_ALIGNS "align32 align64 align128 align256 align512 align1024"
 
 /* In `imm` of check_index, instead of an axis: of a list; of a list that is assigned to. */

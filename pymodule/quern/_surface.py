@@ -61,6 +61,12 @@ class Overload:
         """Do the blocks of a launch wait for each other (cuda.cg)?"""
         return self.metadata["cooperative"]
 
+    regs_per_thread = property(lambda self: self.owner._info(self.index)["registers"])
+    shared_mem_per_block = property(lambda self: self.owner._info(self.index)["shared_bytes"])
+    const_mem_size = property(lambda self: self.owner._info(self.index)["const_bytes"])
+    local_mem_per_thread = property(lambda self: self.owner._info(self.index)["local_bytes"])
+    max_threads_per_block = property(lambda self: self.owner._info(self.index)["max_threads"])
+
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
         """The largest grid whose blocks run at the same time."""
         return self.owner._most_blocks(self.index, _product(blockdim), dynsmemsize)

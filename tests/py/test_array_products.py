@@ -175,13 +175,27 @@ def test_shapes_that_do_not_fit():
         at(np.ones((2, 2)), 2.0)
 
 
-def test_kernels_refuse_them():
+def test_in_kernels_they_are_loops_of_the_thread(device):
     @quern.cuda.jit
-    def kernel(a, b, c):
-        c[0] = np.dot(a, b)
+    def kernel(a, b, m, out):
+        i = quern.cuda.grid(1)
+        out[i] = np.dot(a, b[i]) + np.vdot(a, b[i]) * 100
+        np.matmul(m[i], m[i], m[i + 2])
+
+    a, b, out = np.array([1.0, 2, 3]), np.arange(6.0).reshape(2, 3), np.zeros(2)
+    m = np.arange(16.0).reshape(4, 2, 2)
+    want = np.matmul(m[:2], m[:2])
+    kernel[1, 2](a, b, m, out)
+    assert out.tolist() == (101 * (b @ a)).tolist() and (m[2:] == want).all()
+
+
+def test_kernels_refuse_linear_systems():
+    @quern.cuda.jit
+    def kernel(a, b):
+        b[0] = np.linalg.solve(a, b)[0]
 
     with pytest.raises((quern.TypingError, quern.UnsupportedError), match="kernel|GPU"):
-        kernel[1, 1](np.ones(3), np.ones(3), np.ones(1))
+        kernel[1, 1](np.ones((3, 3)), np.ones(3))
 
 
 # -- out, in place -----------------------------------------------------------------------------------------------------

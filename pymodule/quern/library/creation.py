@@ -19,7 +19,8 @@ def is_whole(dtype):
 
 def count_steps(start, stop, step):
     if is_whole(result_type(start, stop, step)):
-        return max(-((start - stop) // step), 0)
+        n = -((start - stop) // step)
+        return n if n > 0 else 0  # of constants a constant, which kernels need
     n = np.ceil((stop - start) / step)
     if not np.isfinite(n):
         raise ValueError("arange: cannot compute length")

@@ -5,7 +5,7 @@ for one dtype and two axes; the rest of NumPy's meaning is here."""
 
 import numpy as np
 
-from .primitives import convert, dot as dot_of_lines, guard, map, map_into, product, reshape as reshape_c, result_type
+from .primitives import convert, dot as dot_of_lines, guard, has_memory, map, map_into, product, reshape as reshape_c, result_type
 from .shapes import (
     axes_of,
     axis_of,
@@ -61,10 +61,22 @@ def store(out, result):
     return out
 
 
+def multiply_by_loops(c, a, b):
+    """In kernels, where a thread has its small matrices to itself."""
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            total = convert(0, c.dtype)
+            for k in range(a.shape[1]):
+                total = np.add(total, np.multiply(a[i, k], b[k, j]))
+            c[i, j] = total
+
+
 def multiply_into(c, a, b):
     """c = a @ b for matrices, and for each of stacks of one shape."""
     if c.ndim == 2:
-        if product(c, a, b):
+        if not has_memory():
+            multiply_by_loops(c, a, b)
+        elif product(c, a, b):
             raise MemoryError("no memory for a product of matrices")
     else:
         for i in range(len(c)):
@@ -74,6 +86,11 @@ def multiply_into(c, a, b):
 def line_product(a, b, kind):
     """Of two arrays of one axis and one length."""
     work = work_type(kind)
+    if not has_memory():
+        total = convert(0, work)
+        for i in range(len(a)):
+            total = np.add(total, np.multiply(convert(a[i], work), convert(b[i], work)))
+        return convert(total, kind)
     return convert(dot_of_lines(as_kind(a, work), as_kind(b, work)), kind)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .decompositions import limit_of, precision, real_type, svd, svdvals
 from .linear import as_kind, is_complex
-from .primitives import convert, dot as dot_of_lines, map, result_type, solve_columns
+from .primitives import convert, dot as dot_of_lines, has_memory, map, result_type, solve_columns
 from .shapes import axes_of, expand_dims, moveaxis, ravel
 from .systems import check_square, columns, set_identities, system_type
 
@@ -87,7 +87,7 @@ def length(x):
     if is_complex(x.dtype) or x.dtype == np.float16:
         return np.sqrt(squares(x).sum())
     line = as_kind(ravel(x), norm_type(x.dtype))
-    return np.sqrt(dot_of_lines(line, line))
+    return np.sqrt(dot_of_lines(line, line) if has_memory() else np.dot(line, line))
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
