@@ -70,9 +70,10 @@ static Val inner(Val it) {
 
 /* -- cells ---------------------------------------------------------------------------------------- */
 
+/* Also as what a function has captured, or a partial is given. */
 static bool holds_iterator(const Type *type) {
     if (type->kind == TY_ITER) return true;
-    for (int32_t k = 0; type->kind == TY_TUPLE && k < type->nitems; k++)
+    for (int32_t k = 0; k < type->nitems; k++)
         if (holds_iterator(type->items[k])) return true;
     return type->kind == TY_OPTIONAL && holds_iterator(type->element);
 }

@@ -1,4 +1,6 @@
 """Frames of generators on the stack of who goes over them: what they hold lives across yields, and is given back on every way out."""
+import functools
+
 import numpy as np
 import pytest
 
@@ -267,3 +269,32 @@ def test_one_that_another_one_is_given():
     same(g, ["ab", "c", ""])
     for n in 0, 1:
         same(h, A, n)
+
+
+@pytest.mark.parametrize("of", ["numbers", "array"])
+def test_MEM_one_that_a_function_keeps_outlives_its_maker(of):
+    @njit
+    def numbers(n):
+        for i in range(n):
+            yield float(i)
+    made, given = (numbers, 5) if of == "numbers" else (values, np.arange(5.0))
+
+    def captured(g):
+        def step():
+            return next(g)
+        return step
+
+    def partly(g):
+        return functools.partial(next, g)
+    for keep in captured, partly:
+        def maker(n):
+            return keep(made(n))
+
+        @njit
+        def f(n):
+            step = maker(n)
+            s = np.ones(50).sum()
+            for i in range(4):
+                s = s * 2 + step()
+            return s
+        same(f, given)
