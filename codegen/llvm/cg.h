@@ -200,6 +200,7 @@ struct Cg {
     const struct InstanceFiles *files; /* of the job */
     Instance **claim;                  /* what is being made: of the job, which may be lost */
     const uint8_t *usage;              /* of the arrays in the entry's parameters: abi_usage */
+    bool writes_in;                    /* the call that is being lowered shall be written in */
     bool inlined; /* nothing in the module is left for LLVM to write into its callers */
     bool failed;
     char error[1024]; /* the first one: cg_error */

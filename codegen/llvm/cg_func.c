@@ -4,6 +4,7 @@
  * every block is there. An IR block may become several LLVM blocks: `edges` remembers, for every
  * successor of every IR block, which LLVM block makes the jump. */
 #include "codegen/llvm/cg.h"
+#include "codegen/opt/pass.h"
 #include <stdio.h>
 
 /* -- calls ------------------------------------------------------------------------------------ */
@@ -96,6 +97,11 @@ static Value call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, const Va
     Value memory = sig->memory ? cg_alloca_first(cg, sig->memory) : NULL;
     if (memory) all[n++] = memory;
     Value call = LLVMBuildCall2(cg->b, sig->type, cg_callee(cg, sig), all, (unsigned)n, "");
+    if (cg->writes_in) {
+        unsigned kind = LLVMGetEnumAttributeKindForName("alwaysinline", strlen("alwaysinline"));
+        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(cg->context, kind, 0));
+    }
     take_back_budget(cg, budget, lent);
     for (unsigned i = 0; memory && i < (unsigned)sig->nresult; i++)
         results[i] = LLVMBuildLoad2(cg->b, LLVMStructGetTypeAtIndex(sig->memory, i),
@@ -117,6 +123,47 @@ Value cg_call_given(Cg *cg, const CgSig *sig, Value ctx, Value given, Value *res
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
     Value given = sig->given ? lay_down(cg, sig, args) : NULL;
     return call_sig(cg, sig, ctx, item, args, given, results);
+}
+
+/* Instructions that run where nothing fails. A check is a comparison, a wraparound and a way out. */
+static int32_t hot_size(const Func *func) {
+    enum { CHECK = 3 };
+    int32_t size = 0;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = 0; i < block->insts.len && !block->removed && !block->cold; i++) {
+            Op op = (Op)ir_inst(func, block->insts.items[i])->op;
+            size += op == OP_check_index ? CHECK : op != OP_const && op != OP_param;
+        }
+    }
+    return size;
+}
+
+static int32_t calls_of(const Cg *cg, const Func *callee) {
+    int32_t n = 0;
+    for (int32_t f = 0; f < cg->ir->funcs.len; f++) {
+        const Func *func = cg->ir->funcs.items[f];
+        for (Ref ref = 1; ref < func->insts.len && !opt_is_outlined(func); ref++)
+            n += ir_inst(func, ref)->op == OP_call && ir_inst(func, ref)->u.func == callee;
+    }
+    return n;
+}
+
+/* A small helper that a loop calls is written into it, where all its calls together are not much code. LLVM's inliner counts what records an
+ * exception, too, five stores for each index that may be out of range, and would leave a helper of five indices a call, which
+ * C's of the same text is not. */
+static bool is_helper_of_loop(Cg *cg, const CgSig *callee, Ref call) {
+    enum { MOST = 80, MOST_OF_ALL = 160 };
+    const CgFunc *f = cg->f;
+    int32_t block = ir_inst(f->ir, call)->block;
+    if (!cg->target->is_host || cg->options->opt_level < 2 || opt_is_outlined(f->ir)) return false;
+    if (f->ir->blocks.items[block].cold || block >= f->cfg.n || f->cfg.loop_of[block] < 0)
+        return false;
+    if (callee->recursive || callee->suspends || callee->lazy || callee->unit || callee->block ||
+        callee->parallel || opt_is_outlined(callee->ir))
+        return false;
+    int32_t size = hot_size(callee->ir);
+    return size <= MOST && size * calls_of(cg, callee->ir) <= MOST_OF_ALL;
 }
 
 void cg_lower_call(Cg *cg, Ref ref) {
@@ -141,7 +188,9 @@ void cg_lower_call(Cg *cg, Ref ref) {
         return;
     }
     Value *results = cg_new_leaves(cg, callee->ir->result);
+    cg->writes_in = is_helper_of_loop(cg, callee, ref);
     Value status = cg_call_sig(cg, callee, f->ctx, f->item, args, results);
+    cg->writes_in = false;
     if (status && cg_goes_on(cg)) {
         cg_note_status(cg, status);
     } else if (status) {

@@ -107,3 +107,64 @@ def test_what_raises_has_its_place():
     with pytest.raises(ZeroDivisionError) as caught:
         total(np.array([1.0, 0.0]))
     assert [f.name for f in traceback.extract_tb(caught.value.__traceback__)][-2:] == ["total", "ratio"]
+
+
+@njit
+def turn(p, a, b, c):
+    return (p[b, 0] - p[a, 0]) * (p[c, 1] - p[a, 1]) - (p[b, 1] - p[a, 1]) * (p[c, 0] - p[a, 0])
+
+
+def hull(p, at):
+    k = 0
+    for i in range(len(p)):
+        while k >= 2 and turn(p, at[k - 2], at[k - 1], i) <= 0.0:
+            k -= 1
+        at[k] = i
+        k += 1
+    low = k + 1
+    for i in range(len(p) - 2, -1, -1):
+        while k >= low and turn(p, at[k - 2], at[k - 1], i) <= 0.0:
+            k -= 1
+        at[k] = i
+        k += 1
+    return k - 1
+
+
+def chosen(p, at):
+    total = 0.0
+    for i in range(len(at)):
+        total += turn(p, at[i], 0, 1)
+        try:
+            total -= turn(p, 1, at[i] - 3, 2)
+        except IndexError:
+            total += 100
+    return total
+
+
+def steps(function, arrays):
+    """What comes out, or where it was raised: functions and lines."""
+    try:
+        return function(*arrays)
+    except IndexError as error:
+        return [(f.name, f.lineno) for f in traceback.extract_tb(error.__traceback__)][1:]
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_helpers_with_indices_that_loops_call(check):
+    points = np.random.default_rng(5).integers(0, 50, (60, 2)).astype(float)
+    points = points[np.lexsort((points[:, 1], points[:, 0]))]
+    at, other = np.zeros(130, np.int64), np.zeros(130, np.int64)
+    assert njit(boundscheck=check)(hull)(points, at) == plain(hull)(points, other)
+    assert at.tolist() == other.tolist()
+
+
+def plain(function):
+    names = {**globals(), "turn": turn.py_func}
+    return type(function)(function.__code__, names)
+
+
+@pytest.mark.parametrize("at", [[], [0, 1, 2], [0, 9, -9], [3, 10], [3, -11], [2, 13], [2, 12], [-8, -7, -6]])
+def test_helpers_with_indices_raise_in_their_own_lines(at):
+    points, at = np.arange(20.0).reshape(10, 2) ** 2, np.array(at, np.int64)
+    for wide in (points, points[:, :1], np.hstack((points, points))):
+        assert steps(njit(chosen), (wide, at)) == steps(plain(chosen), (wide, at))
