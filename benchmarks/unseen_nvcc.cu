@@ -69,8 +69,8 @@ __global__ void fft_butterfly(float *R real, float *R imag, int half, int n) {
     int t = GRID(x);
     if (t < n / 2) {
         int k = t % half, i = (t / half) * half * 2 + k, j = i + half;
-        float angle = -3.14159265f * k / half, c = cosf(angle), s = sinf(angle);
-        float re = real[j] * c - imag[j] * s, im = real[j] * s + imag[j] * c;
+        double angle = (double)-3.14159265f * k / half, c = cos(angle), s = sin(angle);
+        double re = real[j] * c - imag[j] * s, im = real[j] * s + imag[j] * c;
         real[j] = real[i] - re;
         imag[j] = imag[i] - im;
         real[i] += re;
@@ -309,7 +309,7 @@ __global__ void to_gray(const byte *R image, float *R out, int height, int width
     int x = GRID(x), y = GRID(y);
     if (y < height && x < width) {
         const byte *p = image + 3 * (y * width + x);
-        out[y * width + x] = 0.299f * p[0] + 0.587f * p[1] + 0.114f * p[2];
+        out[y * width + x] = 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
     }
 }
 }

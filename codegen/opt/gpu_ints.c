@@ -3,7 +3,8 @@
  * The launch promises FAST_LIMIT for the sizes of arrays and of the grid, and for the int parameters that are marked
  * small (narrow.c), before it takes the fast variant; from there an interval for each value follows its definition. A phi
  * gets one when its loop adds to it up to a limit tested in the header or on the way back, subtracts from it down to one, divides it,
- * or adds to it in each of a limited number of rounds. An int made of a float is limited where min and max limit the float. */
+ * or adds to it in each of a limited number of rounds. An int made of a float is limited where min and max limit the float, and where it
+ * is an index at once. */
 #include "codegen/opt/gpu_ints.h"
 #include "codegen/target.h"
 
@@ -740,13 +741,39 @@ static FloatRange float_range(GpuInts *s, Ref ref, int depth) {
     }
 }
 
+static bool has_index(const Func *f, Ref access, Ref index) {
+    const Inst *inst = ir_inst(f, access);
+    if (inst->op != OP_load && inst->op != OP_store && inst->op != OP_atomic) return false;
+    for (int32_t k = 1; k <= ir_type(f, ir_arg(f, access, 0))->ndim; k++)
+        if (ir_arg(f, access, k) == index) return true;
+    return false;
+}
+
+/* Is an element read or written by this index, or by what is wrapped of it, in the block that makes it? Then it is one of an array wherever it
+ * is made: nothing leaves a block in between, and who reads out of bounds reads what is nobody's. An index that is tested is another value. */
+static bool is_index_at_once(const GpuInts *s, Ref ref) {
+    const Func *f = s->func;
+    const Block *block = &f->blocks.items[ir_inst(f, ref)->block];
+    Ref names[4] = {ref};
+    int n = 1;
+    for (int32_t i = opt_position(f, ref) + 1; i < block->insts.len; i++) {
+        Ref at = block->insts.items[i];
+        for (int k = 0; k < n; k++)
+            if (has_index(f, at, names[k])) return true;
+        bool wrapped = ir_inst(f, at)->op == OP_wrap_index && ir_arg(f, at, 0) == ref;
+        if (wrapped && n < countof(names)) names[n++] = at;
+    }
+    return false;
+}
+
 /* Of what is no number it makes 0. */
-static IntRange range_of_cast(GpuInts *s, Ref from) {
+static IntRange range_of_cast(GpuInts *s, Ref ref, Ref from) {
     const double most = 0x1p60;
     if (!type_is_float(ir_type(s->func, from))) return range_of(s, from);
-    if (s->loose) return unknown();
     FloatRange r = float_range(s, from, FLOAT_DEPTH);
-    if (!(r.lo >= -most && r.hi <= most)) return unknown();
+    if (s->loose || !(r.lo >= -most && r.hi <= most))
+        return !s->endless && is_index_at_once(s, ref) ? between(-FAST_LIMIT, FAST_LIMIT - 1)
+                                                       : unknown();
     int64_t lo = (int64_t)r.lo, hi = (int64_t)r.hi;
     return between(r.nan ? QN_MIN(lo, 0) : lo, r.nan ? QN_MAX(hi, 0) : hi);
 }
@@ -877,7 +904,7 @@ static IntRange compute(GpuInts *s, Ref ref) {
     case OP_shl:
     case OP_shr: return shifted(s, ref, range_of(s, a));
     case OP_select: return either(range_of(s, b), range_of(s, ir_arg(f, ref, 2)));
-    case OP_cast: return range_of_cast(s, a);
+    case OP_cast: return range_of_cast(s, ref, a);
     case OP_check_index: return range_of(s, a); /* work-items go on behind a check that failed */
     case OP_wrap_index: return range_of_wrap(s, a, b);
     default: return unknown();

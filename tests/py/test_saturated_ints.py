@@ -175,3 +175,51 @@ ROUNDS = int(os.environ.get("QUERN_PROGRAMS", "240")) // 8
 @pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(ROUNDS)])
 def test_random_bodies(device, seed):
     assert not wrong_ints(float_ints.program(seed).source, np.float32 if seed % 3 else np.float64)
+
+
+def between_pixels(device):
+    """The loads at k say that k is a number of an element, so that k + 1 is an int32, too; where k is tested first it may be any."""
+    @cuda.jit
+    def sample(x, image, out):
+        i = cuda.grid(1)
+        k = int(x[i])
+        m = min(k + 1, image.shape[0] - 1)
+        out[i, 0] = image[k] * (1 - (x[i] - k)) + image[m] * (x[i] - k)
+        n = int(x[i] * 3)
+        o = min(n + 1, image.shape[0] - 1)
+        if 0 <= n < image.shape[0]:
+            out[i, 1] = image[n]
+        out[i, 2] = o
+
+    return sample
+
+
+def test_neighbours_of_an_index(device):
+    sample = between_pixels(device)
+    image = np.array([3.0, 5, 8, 13], np.float32)
+    x = np.array([0, 0.5, 1.25, 2.75, 3.5, -0.5, -1.5, -3.25], np.float32)
+    out, want = np.zeros((8, 3), np.float32), np.zeros((8, 3), np.float32)
+    sample[2, 4](x, image, out)
+    for i, v in enumerate(x.tolist()):
+        k, n = int(v), int(v * 3)
+        m = min(k + 1, 3)
+        want[i, 0] = image[k] * (1 - (v - k)) + image[m] * (v - k)
+        want[i, 1] = image[n] if 0 <= n < 4 else 0
+        want[i, 2] = min(n + 1, 3)
+    assert out.tolist() == want.tolist()
+
+
+def test_an_index_behind_a_test_may_be_any_int(device):
+    @cuda.jit
+    def k(x, t, out):
+        i = cuda.grid(1)
+        k = int(x[i])
+        m = min(k + 1, t.shape[0])
+        if 0 <= k < t.shape[0]:
+            out[i, 0] = t[k]
+        out[i, 1] = m
+
+    x = np.array([0, 3e9, 1e30, -3e9, -1e30, np.inf, -np.inf, np.nan], np.float32)
+    t, out = np.ones(3, np.float32), np.zeros((8, 2))
+    k[2, 4](x, t, out)
+    assert out[:, 1].tolist() == [min(saturated(float(v)) + 1, 3) if saturated(float(v)) < 2 ** 63 - 1 else -2.0 ** 63 for v in x]
