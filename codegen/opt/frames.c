@@ -3,7 +3,7 @@
  *   def unit(x, y): a = np.zeros(2); ...; return a         v = unit(x, y)   =>   v = static_array (2); ...
  *
  * There is no heap in kernels, so np.zeros and its kin, of constant shapes, are memory of the thread, as cuda.local.array is. A frame ends
- * with its function: one that gives such an array back is written into its callers, whatever its size.
+ * with its function: one that gives such an array back is written into its callers, whatever its size, and cannot be compiled by itself.
  *
  * A place in a loop has one array. Where the array of the round before is still used when the next one is made, both would be the
  * same: that is told. Of cuda.local.array it is what the program says. */
@@ -39,14 +39,23 @@ static Ref find_giver(const Func *func) {
     return NO_REF;
 }
 
-static void refuse_giver(PassContext *ctx, const Func *func, Ref call, const char *why) {
-    const Func *callee = ir_inst(func, call)->u.func;
-    Span here = ir_span_of(func, call);
-    Str name = callee->name;
+/* `at`: an instruction of `func`. */
+static void refuse_giver(PassContext *ctx, const Func *func, Ref at, Str name, const char *why) {
+    Span here = ir_span_of(func, at);
     diag_add(ctx->module->diags, E0610, &here, str_printf(ctx->arena, STR_FMT, STR_ARG(name)).bytes,
              why);
     diag_note(ctx->module->diags, NULL,
               "make the array in the kernel, and pass it to the function, which fills it");
+}
+
+/* A device function that is compiled by itself has callers that nothing is written into. */
+static void check_entry(PassContext *ctx, const Func *func) {
+    if (func != ctx->module->funcs.items[0] || !holds_local(func->result)) return;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        Ref last = func->blocks.items[b].removed ? NO_REF : ir_terminator(func, b);
+        if (last && ir_inst(func, last)->op == OP_return)
+            return refuse_giver(ctx, func, last, func->name, "is called by code of others");
+    }
 }
 
 static void write_givers_in(PassContext *ctx, Func *func) {
@@ -57,7 +66,7 @@ static void write_givers_in(PassContext *ctx, Func *func) {
             callee == func || n == MOST_WRITTEN_IN ? "calls itself, directly or in others"
             : has_shared_array(callee) ? "has a shared array, which is one for all calls"
                                        : NULL;
-        if (why) return refuse_giver(ctx, func, call, why);
+        if (why) return refuse_giver(ctx, func, call, callee->name, why);
         opt_inline_call(ctx, func, call);
     }
     if (n) cfg_remove_unreachable(func);
@@ -143,6 +152,7 @@ static void check_array(PassContext *ctx, const Func *func, Ref array) {
 void opt_frames(PassContext *ctx, Func *func) {
     if (ctx->options->entry != ENTRY_KERNEL && target_is_host(ctx->options->infer.target)) return;
     write_givers_in(ctx, func);
+    check_entry(ctx, func);
     for (Ref ref = 1; ref < func->insts.len && !ctx->module->diags->failed; ref++) {
         const Inst *inst = ir_inst(func, ref);
         if (inst->op == OP_static_array && inst->imm == STATIC_NEW) check_array(ctx, func, ref);

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import quern
 from quern import cuda, errors, float32, int32, njit
 
 N = 5
@@ -296,6 +297,19 @@ def test_refused(device, name):
     with pytest.raises(errors.NumbaError) as told:
         cuda.jit(scope["k"])[1, 1](3, np.zeros(1))
     assert code in str(told.value) and text in str(told.value)
+
+
+@pytest.mark.parametrize("abi", ["c", "numba"])
+def test_a_device_function_by_itself_gives_no_array_of_its_own_back(abi):
+    def inside(x):
+        return vector(x, 1, 2)[0] * 2
+
+    def outside(x):
+        return vector(x, 1, 2)
+
+    assert "local" not in cuda.compile(inside, "float64(float64)", device=True, abi=abi)[0]
+    with pytest.raises(errors.UnsupportedError, match="E0610"):
+        cuda.compile(outside, (quern.float64,), device=True, abi=abi)
 
 
 def test_facts_of_an_overload(device):
