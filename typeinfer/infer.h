@@ -86,10 +86,10 @@ typedef struct Instance {
     const Type *left_open; /* container_left_open(): what it gives is its caller's to say */
     Ref returned_at;       /* untyped return that gave the result its type */
     bool endless;          /* done, and no path of it returns: it raises, or loops for ever */
-    bool
-        nested; /* ti_diagnose: of a function made by another; its closure variables are not known */
-    bool library;  /* of our own library, or called by it: its errors are the caller's */
-    bool gathered; /* ti_diagnose: its errors are in the list */
+    bool nested;    /* ti_diagnose: made by a function; its closure variables are not known */
+    Vec(Ref) lists; /* empty displays that turned out to be objects: list_begin */
+    bool library;   /* of our own library, or called by it: its errors are the caller's */
+    bool gathered;  /* ti_diagnose: its errors are in the list */
     DiagList diags;
     Vec(FailedCall) failed_calls; /* ti_diagnose: instead of the callee's errors in `diags` */
     Infer *facts;                 /* of the last inference */
@@ -631,6 +631,7 @@ const char *gpu_name(Arena *arena, int32_t index);
 /* -- infer_list.c: may the instruction have the list displays among its operands? -------------- */
 
 bool list_checked(Infer *in, Ref ref);
+void list_begin(Infer *in);
 /* Is the tuple one that the program has written as a list? */
 bool is_list_display(const Infer *in, Val tuple);
 /* Does the display make a list on the heap? */
@@ -959,8 +960,7 @@ Ref emit_range_item(Emit *e, Ref range, Ref counter); /* there is one */
 Ref emit_range_at(Emit *e, Ref range, Ref counter);   /* there may be none */
 /* Length between two bounds that lie in an array: no difference overflows. */
 Ref emit_slice_len(Emit *e, Ref start, Ref stop, Ref step);
-/* Instead of `counter < length`: is the item itself before the stop? NO_REF where that is not proven
- * to be the same. */
+/* Instead of `counter < length`: is the item itself before the stop? NO_REF where that is not proven to be the same. */
 Ref emit_range_more(Emit *e, Ref range, Ref counter);
 
 /* -- specialize_copy.c: assignment to all elements of an array ----------------------------------- */

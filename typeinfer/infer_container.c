@@ -149,8 +149,11 @@ bool container_make_lists(Infer *in, Ref ref) {
     Ref web = representative(w, ref);
     if (w->facts[web].heap) return false;
     for (Ref site = 1; site < in->f->insts.len; site++)
-        if (ir_inst(in->f, site)->op == OP_build_list && representative(w, site) == web)
+        if (ir_inst(in->f, site)->op == OP_build_list && representative(w, site) == web) {
             add_site(in, CLS_list, site);
+            bool late = !ir_inst(in->f, site)->nargs && in->facts[site].type && !in->emit;
+            if (late) vec_push(in->arena, &in->inst->lists, site);
+        }
     w->facts[web].heap = true;
     visit_sites_again(in, web);
     return true;

@@ -284,6 +284,49 @@ static bool make_items_lists(Infer *in, Ref list, int depth) {
     return made;
 }
 
+/* Is it a display without items, or one where some meet? */
+static bool may_be_empty(const Infer *in, Ref ref, int depth) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_build_list) return inst->nargs == 0;
+    if (inst->op == OP_check_bound) return may_be_empty(in, ir_arg(in->f, ref, 0), depth);
+    for (int32_t k = 0; inst->op == OP_phi && depth && k < inst->nargs; k++)
+        if (ir_arg(in->f, ref, k) != ref && may_be_empty(in, ir_arg(in->f, ref, k), depth - 1))
+            return true;
+    return false;
+}
+
+/* How many operands the instruction has, from the first, that are objects if they are lists, whatever they hold. */
+static int32_t operands_of_objects(const Inst *inst) {
+    switch ((int)inst->op) {
+    case OP_attr:
+    case OP_setitem:
+    case OP_delitem:
+    case OP_return:
+    case OP_yield: return QN_MIN(inst->nargs, 1);
+    case OP_binary: return inst->imm != 0; /* in place */
+    case OP_build_dict:
+    case OP_build_set:
+    case OP_make_cell:
+    case OP_cell_set:
+    case OP_function: return inst->nargs;
+    default: return 0;
+    }
+}
+
+/* An empty display that is changed, given away or kept is an object from the beginning. As a tuple it would say of what is made of it, in code
+ * that is looked at before that which fills it, that it holds what nothing holds: sorted(()) is a list of ints. */
+void list_begin(Infer *in) {
+    if (in->kernel || !target_is_host(in->ti->options.target)) return;
+    for (int32_t i = 0; i < in->inst->lists.len; i++)
+        container_make_lists(in, in->inst->lists.items[i]);
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        int32_t n = operands_of_objects(ir_inst(in->f, ref));
+        for (int32_t k = 0; k < n; k++)
+            if (may_be_empty(in, ir_arg(in->f, ref, k), THROUGH_PHIS))
+                container_make_lists(in, ir_arg(in->f, ref, k));
+    }
+}
+
 bool list_checked(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
     if ((inst->op == OP_phi || inst->op == OP_return) &&

@@ -86,14 +86,23 @@ void instance_result_known(Ti *ti, Instance *inst) {
     ti->changes++;
 }
 
-/* One inference of `inst` with what is known of the others; false: failed. */
+/* One inference of `inst` with what is known of the others; false: failed. It begins again when an empty display, from which something was
+ * concluded, turns out to be a list that is filled elsewhere. */
 static bool infer_once(Ti *ti, Instance *inst) {
-    inst->failed = inst->waits = false;
-    diag_init(&inst->diags, ti->arena);
-    inst->failed_calls.len = 0;
-    inst->facts = infer_new(ti, inst);
-    if (!inst->facts) return inst->failed = true, false;
-    infer_fixed_point(inst->facts);
+    int32_t lists;
+    do {
+        lists = inst->lists.len;
+        inst->failed = inst->waits = false;
+        diag_init(&inst->diags, ti->arena);
+        inst->failed_calls.len = 0;
+        inst->facts = infer_new(ti, inst);
+        if (!inst->facts) return inst->failed = true, false;
+        list_begin(inst->facts);
+        infer_fixed_point(inst->facts);
+        if (inst->lists.len == lists) break;
+        inst->returned = inst->yielded = (Fact){0};
+        if (!inst->repeats) inst->result = (Fact){0};
+    } while (!ti->aborted);
     if (inst->repeats) instance_result_known(ti, inst);
     return !ti->aborted;
 }

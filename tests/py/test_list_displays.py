@@ -228,3 +228,64 @@ def test_where_paths_meet_it_raises_as_a_list(m):
     for f in caught, either, tuples:
         for b in 3, 9:
             same(f, m, b)
+
+
+@pytest.mark.parametrize("read", ["sorted(m)[0]", "list(m)[1]", "np.array(m)[1]", "np.asarray(m)[2] if n > 3 else m[0]", "max(sorted(m))", "dict(enumerate(m))[3]",
+                                  "sorted(m).pop()", "next(iter(sorted(m)))", "heapq.nlargest(2, m)[0]", "[x for x in list(m)][0]", "np.sort(np.array(m))[-1]"])
+@pytest.mark.parametrize("item", ["i", "i > 2", "i * 0.5", "i * 2**53 + 1"])
+def test_what_fills_a_list_says_what_is_read_of_it(read, item):
+    """Code behind the loop may be looked at before what the loop does."""
+    source = f"def f(n):\n    m = []\n    for i in range(n):\n        m.append({item})\n    return {read}\n"
+    space = {"np": np, "heapq": heapq}
+    exec(source, space)
+    want, got = space["f"](7), njit(space["f"])(7)
+    want = want.item() if isinstance(want, np.generic) else want
+    assert (type(got), got) == (type(want), want)
+
+
+def test_what_fills_a_list_elsewhere_says_it_too():
+    def fill(m, i):
+        m.append(i > 2)
+
+    @njit
+    def called(n):
+        m = []
+        for i in range(n):
+            fill(m, i)
+        return sorted(m)[0], bool(np.array(m)[3])
+
+    @njit
+    def alone(n):
+        m = []
+        for i in range(n):
+            fill(m, i)
+        return list(m)[0]
+
+    @njit
+    def kept(n):
+        d = {0: 0}
+        best = -1
+        for k in range(3):
+            m = []
+            for i in range(n):
+                m.append(i * k)
+            v = np.array(m).max()
+            d[k] = np.array(m)[1]
+            if v > best:
+                best = v
+        return best, d[2]
+
+    @njit
+    def given(n):
+        m = []
+        for i in range(n):
+            m.append(i)
+        a = np.array(m)
+        for k in range(2):
+            yield a[k]
+
+    @njit
+    def asked(n):
+        return [x for x in given(n)]
+    for f in called, alone, kept, asked:
+        same(f, 4)
