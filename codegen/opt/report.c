@@ -17,6 +17,14 @@ typedef struct Report {
     StrBuf *out;
 } Report;
 
+/* By what is no power of two, which would be a shift or a mask. */
+static bool is_division(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    int64_t by;
+    if (!type_is_int(inst->type) || inst->sub & (DIV_BELOW | DIV_ABOVE)) return false;
+    return !opt_const_int(func, ir_arg(func, ref, 1), &by) || by <= 0 || (by & (by - 1));
+}
+
 static void count(Left *left, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     switch ((int)inst->op) {
@@ -27,9 +35,7 @@ static void count(Left *left, const Func *func, Ref ref) {
     case OP_call: left->calls += !opt_is_outlined(inst->u.func); break;
     case OP_lib: left->calls += !lib_row_of(inst) || !(lib_row_of(inst)->flags & LIB_PURE); break;
     case OP_floordiv:
-    case OP_mod:
-        left->divisions += type_is_int(inst->type) && !(inst->sub & (DIV_BELOW | DIV_ABOVE));
-        break;
+    case OP_mod: left->divisions += is_division(func, ref); break;
     default: break;
     }
     left->handled |= inst->error != NO_BLOCK;

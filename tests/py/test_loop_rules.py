@@ -373,6 +373,22 @@ def test_inspect_loops_says_what_stays():
     assert g.inspect_loops(g.signatures[0]) == "no loops\n"
 
 
+def divided(a):
+    for i in range(len(a)):
+        a[i] = a[i] // 8 + i % 2
+    for i in range(len(a)):
+        a[i] = a[i] // 7
+
+
+@pytest.mark.optimised
+def test_inspect_loops_knows_shifts_and_masks():
+    f = njit(divided)
+    f(np.arange(9))
+    first, second = f.inspect_loops(f.signatures[0]).splitlines()[1::2]
+    assert first.endswith("several rounds at a time, if LLVM finds a way")
+    assert second.endswith("one round at a time: division of ints, which processors do one by one")
+
+
 # -- loops in try -------------------------------------------------------------------------------------------
 
 
