@@ -1,9 +1,16 @@
 """What kernels make: arrays of constant shapes, lists of constant lengths, dicts with text keys. They are memory of the thread."""
+import os
+import pathlib
+import sys
+
 import numpy as np
 import pytest
 
 import quern
 from quern import cuda, errors, float32, int32, njit
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+from kernel_lists import program, wrong_lists  # noqa: E402
 
 N = 5
 TABLE = (0.5, 1.5, 2.5)
@@ -324,3 +331,17 @@ def test_facts_of_an_overload(device):
     assert overload.local_mem_per_thread == k.get_local_mem_per_thread()
     for name in ("regs_per_thread", "shared_mem_per_block", "const_mem_size", "max_threads_per_block"):
         assert getattr(overload, name) == getattr(k, "get_" + name)()
+
+
+ROUNDS = int(os.environ.get("QUERN_PROGRAMS", "240")) // 8
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("QUERN_SEED", "0")) + i for i in range(ROUNDS)])
+def test_random_lists_and_arrays(device, seed):
+    assert not wrong_lists(program(seed))
+
+
+def test_few_random_programs_are_refused():
+    """Where names change hands in loops, and no more: one in some hundreds."""
+    refused = [seed for seed in range(100) if wrong_lists(program(seed)) is None]
+    assert len(refused) < 10
