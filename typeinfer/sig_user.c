@@ -2,11 +2,12 @@
  *
  *   signature := [type] '(' [types] ')' | type ',' types     types := type {',' type} [',']
  *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
- *              | List(type) | Set(type) | ListType[type] | DictType[type, type] | SetType[type] | unicode_type
+ *              | List(type) | Set(type) | ListType[type] | DictType[type, type] | SetType[type] | unicode_type | string
  *              | Optional(type) | Record(size {, 'name': field at offset}) | namedtuple[number](types)
  *   field     := type | nestedarray(type, (lengths))
- *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
+ *   tuple     := '(' types ')' | Tuple((types)) | Tuple([types]) | UniTuple(type, n)
  *   axes      := ':' or '::1' for each axis; '::1' is the contiguous one: the last (C) or the first (F)
+ * ListType and its like take parentheses, too: as their texts are, or as they are called.
  * A parenthesis at the start is a tuple if another one follows it, otherwise the parameters. */
 #include "typeinfer/typeinfer.h"
 
@@ -82,26 +83,28 @@ static int number(Reader *r, int limit) {
 
 static const Type *type(Reader *r);
 
-/* Types up to the closing parenthesis; the opening one is read. */
-static bool type_list(Reader *r, TypeVec *list) {
-    while (!accept(r, ')')) {
+/* Types up to the closing parenthesis or bracket; the opening one is read. */
+static bool types_until(Reader *r, TypeVec *list, char close) {
+    while (!accept(r, close)) {
         const Type *t = type(r);
         if (!t) return false;
         vec_push(r->arena, list, t);
         if (list->len > MAX_ITEMS) return fail(r, r->p, "too many types") != NULL;
-        if (accept(r, ')')) return true;
+        if (accept(r, close)) return true;
         if (!expect(r, ',')) return false;
     }
     return true;
 }
 
+static bool type_list(Reader *r, TypeVec *list) {
+    return types_until(r, list, ')');
+}
+
 static const Type *tuple_call(Reader *r) {
     TypeVec items = {0};
-    skip(r);
-    if (*r->p != '(' && *r->p != '[') return fail(r, r->p, "expected a tuple of types");
-    if (*r->p == '[') return fail(r, r->p, "write Tuple((a, b))");
-    r->p++;
-    if (!type_list(r, &items)) return NULL;
+    bool list = accept(r, '[');
+    if (!list && !accept(r, '(')) return fail(r, r->p, "expected a tuple of types");
+    if (!types_until(r, &items, list ? ']' : ')')) return NULL;
     accept(r, ',');
     if (!expect(r, ')')) return NULL;
     return type_tuple(r->types, items.items, items.len);
@@ -292,13 +295,14 @@ static const Type *scalar(Reader *r, Str word) {
     return NULL;
 }
 
-/* ListType[int64], DictType[unicode_type, float64]: what stands behind the word. */
+/* ListType[int64], DictType(unicode_type, float64): what stands behind the word. */
 static const Type *shared_class(Reader *r, ClassId id) {
     const Type *params[2] = {0};
-    if (!expect(r, '[')) return NULL;
+    bool called = accept(r, '(');
+    if (!called && !expect(r, '[')) return NULL;
     for (int32_t i = 0; i < type_class_nparams(id); i++)
         if ((i && !expect(r, ',')) || !(params[i] = type(r))) return NULL;
-    if (!expect(r, ']')) return NULL;
+    if (!expect(r, called ? ')' : ']')) return NULL;
     return type_shared_form(r->types, type_class_of(r->types, id, params));
 }
 
@@ -351,7 +355,7 @@ static const Type *class_named(Reader *r, Str word) {
         if (str_is(word, classes[i].text)) return shared_class(r, classes[i].id);
     if (str_is(word, "instance")) return instance(r);
     if (str_is(word, "namedtuple")) return named_tuple(r);
-    if (str_is(word, "unicode_type") || str_is(word, "str"))
+    if (str_is(word, "unicode_type") || str_is(word, "str") || str_is(word, "string"))
         return type_class_of(r->types, CLS_str, NULL);
     if (str_is(word, "bytes")) return type_class_of(r->types, CLS_bytes, NULL);
     return NULL;
@@ -370,8 +374,9 @@ static const Type *time_type(Reader *r, Str word) {
 
 /* 'us'): what stands behind NPDatetime( */
 static const Type *unit_call(Reader *r, const char *word) {
-    if (!expect(r, '\'')) return NULL;
-    const char *start = r->p, *end = strchr(start, '\'');
+    bool wide = accept(r, '"');
+    if (!wide && !expect(r, '\'')) return NULL;
+    const char *start = r->p, *end = strchr(start, wide ? '"' : '\'');
     if (!end) return fail(r, start, "expected a unit of time");
     int32_t n = (int32_t)(end - start);
     Str name = n ? str_printf(r->arena, "%s[%.*s]", word, (int)n, start) : str_from(word);

@@ -218,9 +218,20 @@ def test_N16_a_large_unsigned_number_is_shown_as_it_is():
         g(np.int8(-3))
 
 
-def test_brackets_of_a_tuple_say_how_it_is_written():
-    with pytest.raises(Exception, match=r"write Tuple\(\(a, b\)\)"):
-        njit("int64(Tuple([int64, int64]))")(lambda t: t[0])
+def test_types_are_written_as_they_are_called_or_as_they_are_shown():
+    assert njit("int64(Tuple([int64, int64]))")(lambda t: t[1])((3, 4)) == 4
+    xs = typed.List([3, 4])
+    d = typed.Dict.empty(types.int64, types.float64)
+    d[2] = 0.5
+    for signature in "int64(ListType(int64))", "int64(types.ListType(int64))", "int64(ListType[int64])":
+        assert njit(signature)(lambda xs: xs[1])(xs) == 4
+    for signature in "float64(DictType(int64, float64))", "float64(DictType[int64, float64])":
+        assert njit(signature)(lambda d: d[2])(d) == 0.5
+    assert njit("int64(string)")(lambda s: len(s))("abc") == 3
+    assert njit('boolean(NPDatetime("D"))')(lambda t: np.isnat(t))(np.datetime64("2026-11-28")) == False  # noqa: E712
+    for wrong in "int64(ListType(int64])", "int64(DictType(int64))", "int64(Tuple([int64))":
+        with pytest.raises(ValueError, match="invalid signature"):
+            njit(wrong)(lambda x: 1)
 
 
 Tree = collections.namedtuple("Tree", ["data", "start", "depth"])
