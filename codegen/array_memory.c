@@ -56,7 +56,8 @@ Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
 }
 
 void quern_retain(Owner *owner) {
-    if (owner) atomic_fetch_add_explicit(&owner->refs, 1, memory_order_relaxed);
+    if (owner && atomic_load_explicit(&owner->refs, memory_order_relaxed) < OWNER_BORROWED)
+        atomic_fetch_add_explicit(&owner->refs, 1, memory_order_relaxed);
 }
 
 void quern_release(Owner *owner) {

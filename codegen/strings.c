@@ -3,6 +3,7 @@
 #include "codegen/objects.h"
 #include "codegen/support.h"
 #include "frontend/base/hash.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,6 +88,30 @@ static Literal *make_literal(Str text) {
     s->nbytes = length * width;
     s->stride = 1;
     return made;
+}
+
+/* -- characters ---------------------------------------------------------------------------------- */
+
+/* Process-wide on purpose, as CPython's: walking over text makes no objects. What is counted of them is not counted (OWNER_BORROWED). */
+static StrObject characters[256];
+static uint8_t character_bytes[256];
+static pthread_once_t characters_once = PTHREAD_ONCE_INIT;
+
+static void make_characters(void) {
+    for (int code = 0; code < 256; code++) {
+        StrObject *s = &characters[code];
+        character_bytes[code] = (uint8_t)code;
+        atomic_init(&s->header.owner.refs, OWNER_BORROWED);
+        s->header.owner.destroy = never_destroyed;
+        s->length = s->kind = s->nbytes = s->stride = 1;
+        s->hash = -1;
+        s->data = (char *)&character_bytes[code];
+    }
+}
+
+StrObject *quern_character(int64_t code) {
+    if (QN_UNLIKELY(!characters[255].length)) pthread_once(&characters_once, make_characters);
+    return &characters[code & 255];
 }
 
 StrObject *quern_text_new(const char *utf8) {

@@ -25,6 +25,9 @@ char *quern_text_utf8(const void *text);
  * is never freed: other objects refer to it when the code is long gone. NULL: no memory. */
 const StrObject *string_literal(Str text);
 
+/* Called by generated code: the object of one code point, which is below 256. It is never freed. */
+StrObject *quern_character(int64_t code);
+
 /* Called by generated code: `n` bytes are as Python hashes the text that they are. */
 int64_t quern_text_hash(const char *data, int64_t room, int64_t n);
 /* How bytes are hashed: the interpreter says. Until then, in programs without one, by a function of our own. */

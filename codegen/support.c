@@ -66,7 +66,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_release),
     ROW(quern_cholesky),
     TWO(quern_caught, quern_cause),
-    ROW(quern_chunks),
+    TWO(quern_character, quern_chunks),
     ROW(quern_eig),
     ROW(quern_eigh),
     ROW(quern_text_kept),

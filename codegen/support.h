@@ -35,8 +35,9 @@ void *support_alloc_block(int64_t nbytes, bool zeroed, void **block);
 bool support_is_array(const Owner *owner);
 /* Gives one reference back: was it the last? Nobody can take another one from whoever has the only one. */
 static inline bool support_let_go(Owner *owner) {
-    return atomic_load_explicit(&owner->refs, memory_order_acquire) == 1 ||
-           atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) == 1;
+    int64_t refs = atomic_load_explicit(&owner->refs, memory_order_acquire);
+    return refs == 1 || (refs < OWNER_BORROWED &&
+                         atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) == 1);
 }
 void quern_retain(Owner *owner);  /* NULL is allowed */
 void quern_release(Owner *owner); /* destroys at zero */

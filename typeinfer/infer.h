@@ -681,8 +681,7 @@ Val v_keys(Infer *in, const Type *keyed);                              /* a tupl
 bool v_advise_keyed(Infer *in);                                        /* false */
 /* The displays in the web of `ref` become objects; false: they are already. */
 bool container_make_lists(Infer *in, Ref ref);
-/* Does the method of that name put something into a container? Then its elements are of a type that holds that, too. false: an
- * error, or not known yet. */
+/* Does the method of that name put something into a container, whose elements hold that, too, then? false: an error, or unknown. */
 bool container_taught(Infer *in, Str name, const CallArgs *args);
 /* Containers from elsewhere that meet those of a web, in a phi or as results, say what these hold (xs if n else []), and
  * whether Python holds them, too; in tuples as well. */
@@ -819,6 +818,7 @@ bool v_text_arguments(Infer *in, Str name, CallArgs *args);
 /* Operands of an operator; two constants that are compared for equality stay. */
 bool v_text_operands(Infer *in, Operator op, Val *a, Val *b);
 bool primitive_new(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_character(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_buffer(Infer *in, const Val *args, int32_t n, Val *out);
 
 /* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */

@@ -488,6 +488,7 @@ static const struct {
 } handlers[] = {
     {"primitive.buffer", primitive_buffer},
     {"primitive.buffer_like", primitive_buffer_like},
+    {"primitive.character", primitive_character},
     {"primitive.characters", primitive_characters},
     {"primitive.check_index", primitive_check_index},
     {"primitive.cholesky_columns", primitive_cholesky},

@@ -172,6 +172,17 @@ bool primitive_new(Infer *in, const Val *args, int32_t n, Val *out) {
     return true;
 }
 
+/* The object of a code point below 256: there is one. */
+bool primitive_character(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !type_is_int(args[0].f.type)) return misfit(in, "primitive.character", args, n);
+    if (!ti_may_allocate(in, "text")) return false;
+    *out = val_of(fact_of(type_class_of(in->types, CLS_str, NULL)));
+    if (in->emit)
+        out->ref =
+            emit1(in->emit, OP_character, out->f.type, v_as(in, args[0], i64_type(in->types)));
+    return true;
+}
+
 /* An array of one axis for the fields of an object; what is in it is for its caller to say. */
 bool primitive_buffer(Infer *in, const Val *args, int32_t n, Val *out) {
     const Type *element;

@@ -565,6 +565,7 @@ bool cg_coro_finish(Cg *cg); /* between the two halves of LLVM's passes; false: 
 
 /* -- cg_object.c: objects and buffers of what is counted ---------------------------------------- */
 
+void cg_lower_character(Cg *cg, Ref ref);
 void cg_lower_new(Cg *cg, Ref ref);
 /* The object of the class str that a constant is. */
 Value cg_literal(Cg *cg, Str text);

@@ -744,6 +744,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_transpose: cg_lower_transpose(cg, ref); break;
     case OP_alloc: cg_lower_alloc(cg, ref); break;
     case OP_frozen: cg_lower_frozen(cg, ref); break;
+    case OP_character: cg_lower_character(cg, ref); break;
     case OP_new: cg_lower_new(cg, ref); break;
     case OP_field: cg_lower_field(cg, ref); break;
     case OP_set_field: cg_lower_set_field(cg, ref); break;

@@ -32,6 +32,12 @@ static Value field_address(Cg *cg, const Type *cls, Value object, int64_t field)
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, object, &offset, 1, "");
 }
 
+void cg_lower_character(Cg *cg, Ref ref) {
+    Value code = cg_leaf(cg, ir_arg(cg->f->ir, ref, 0));
+    if (has_objects(cg))
+        cg_set1(cg, ref, cg_call_extern(cg, "quern_character", cg->ptr[0], &code, 1));
+}
+
 void cg_lower_new(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     const Type *cls = cg_type(cg, ref);

@@ -686,6 +686,10 @@ static bool check_typed(Verifier *v, Ref ref) {
         return check_array(v, ref, 0) && check_array(v, ref, 1);
     case OP_disjoint: return check_array(v, ref, 0) && check_array(v, ref, 1);
     case OP_new: return check_new(v, ref);
+    case OP_character:
+        return check_i64(v, ref, 0, 1) &&
+               ((inst->type->kind == TY_CLASS && inst->type->bits == CLS_str) ||
+                bad(v, ref, "the result must be a str"));
     case OP_field: return check_field(v, ref, inst->type);
     case OP_set_field: return check_field(v, ref, arg_type(v, ref, 1));
     case OP_take: return check_access(v, ref, 0, true);

@@ -146,7 +146,7 @@ static void test_views(void) {
         Artifact *artifact = cg_host(text, level);
         CHECK(artifact != NULL);
         double data[2 * 5 * 3];
-        Owner owner = {.refs = OWNER_BORROWED};
+        Owner owner = {.refs = 10};
         Arr3 x = {data, &owner, {2, 5, 3, 120, 24, 8}}, r;
         int64_t i = 1, start = 4, step = -2, count = 3;
         CallContext ctx;
@@ -158,7 +158,7 @@ static void test_views(void) {
         CHECK_INT(r.dims[2], 3);
         CHECK_INT(r.dims[3], 8);
         CHECK_INT(r.dims[5], -48);
-        CHECK(atomic_load(&owner.refs) > OWNER_BORROWED); /* the pass and the text both count */
+        CHECK(atomic_load(&owner.refs) > 10); /* the pass and the text both count */
         CHECK(artifact->usage[0] == (ARG_READ | ARG_WRITTEN)); /* it escapes */
         artifact_release(artifact);
     }

@@ -7,7 +7,7 @@ Only of a bytearray the buffer may be longer than it."""
 import numpy as np
 
 from .lists import _range, list_
-from .primitives import buffer, field, guard, load, move, new, new_like, reinterpret, set_field, store, text_hash
+from .primitives import buffer, character, field, guard, load, move, new, new_like, reinterpret, set_field, store, text_hash
 
 # -- code points ----------------------------------------------------------------------------------
 
@@ -73,6 +73,8 @@ def _between(self, first, last):
 
 
 def _char(c):
+    if c < 256:
+        return character(c)
     kind = _kind_of(c)
     data = buffer(np.uint8, kind)
     _put(data, kind, 0, c)
