@@ -73,8 +73,9 @@ static bool known(Size a) {
     return a.most >= 0; /* no NaN either */
 }
 
+/* A guess is no bound: where nothing says how large it is, it may be infinite, and the test does not hold. */
 static Ref value_of(const Magnitudes *m, const Type *type, Size a) {
-    return a.value ? a.value : ir_const_float(m->func, type, a.most);
+    return a.value ? a.value : ir_const_float(m->func, type, a.sure ? a.most : INFINITY);
 }
 
 static Ref magnitude_of(Magnitudes *m, Ref x) {
@@ -260,8 +261,9 @@ static Size floating(Magnitudes *m, Ref ref) {
 
 static Size look(Magnitudes *m, Ref ref) {
     const Type *type = ir_type(m->func, ref);
-    if (!type || ir_inst(m->func, ref)->block >= m->cfg->n || ++m->nodes > MOST_NODES)
-        return UNKNOWN;
+    if (!type || ir_inst(m->func, ref)->block >= m->cfg->n) return UNKNOWN;
+    /* what is made was looked at: for one float or, a part of it, for several */
+    if (!m->b && ++m->nodes > MOST_NODES) return UNKNOWN;
     if (type_is_int(type) || type->kind == TY_bool) return whole(m, ref);
     return type_is_machine_float(type) ? floating(m, ref) : UNKNOWN;
 }

@@ -147,3 +147,19 @@ def test_FLT_07_ints_of_what_is_small_by_its_making(seed):
             got = outcome(function, again, rest)
             if want is not got and want != got or memory.tobytes() != other.tobytes():
                 pytest.fail(f"{source}\n{rest} {[x.tolist() for x in arrays[1:5]]} shared {values[-1]}: {got} for {want}")
+
+
+def test_sums_of_many_terms_that_two_ints_share():
+    """What the first int of a float has looked at, the test of the second one makes anew: none of it is taken for small unasked."""
+    c, y = [f"c{k}" for k in range(20)], [f"y{k}" for k in range(13)]
+    source = (f"def f(out, n, {', '.join(c + y)}):\n    for i in range(n):\n        e = float(i) * {' + '.join(c)}\n"
+              f"        a = int(e / (float(i) + 1e305))\n        b = int(e + {' + '.join(y)})\n        out[i] = a + b\n")
+    space = {}
+    exec(source, space)
+    f = njit(space["f"])
+    for large in 0, 1, 25:
+        out = np.zeros(64, np.int64)
+        rest = [0.0] * 20 + [1.0] * 13
+        rest[large] = 1e300
+        f(out, 64, *rest)
+        assert (out[1:] == 2**63 - 1).all() and out[0] in (13, 2**63 - 1)
