@@ -87,7 +87,7 @@ typedef struct Instance {
     Ref returned_at;       /* untyped return that gave the result its type */
     bool endless;          /* done, and no path of it returns: it raises, or loops for ever */
     bool nested;    /* ti_diagnose: made by a function; its closure variables are not known */
-    Vec(Ref) lists; /* empty displays that turned out to be objects: list_begin */
+    Vec(Ref) lists; /* empty displays that are objects from the beginning: list_begin */
     bool library;   /* of our own library, or called by it: its errors are the caller's */
     bool gathered;  /* ti_diagnose: its errors are in the list */
     DiagList diags;
@@ -631,7 +631,6 @@ const char *gpu_name(Arena *arena, int32_t index);
 /* -- infer_list.c: may the instruction have the list displays among its operands? -------------- */
 
 bool list_checked(Infer *in, Ref ref);
-void list_begin(Infer *in);
 /* Is the tuple one that the program has written as a list? */
 bool is_list_display(const Infer *in, Val tuple);
 /* Does the display make a list on the heap? */

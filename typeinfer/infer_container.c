@@ -144,19 +144,36 @@ static void add_site(Infer *in, ClassId cls, Ref ref) {
     vec_push(in->arena, &w->sites, site);
 }
 
+/* Does anything follow from a display of the web being a tuple? */
+static bool was_read(const Infer *in, ContainerWebs *w, Ref web) {
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        const Inst *inst = ir_inst(in->f, ref);
+        bool same = inst->op == OP_phi || inst->op == OP_check_bound || inst->op == OP_convert;
+        if (same || !in->facts[ref].type) continue;
+        for (int32_t k = 0; k < inst->nargs; k++)
+            if (representative(w, ir_arg(in->f, ref, k)) == web) return true;
+    }
+    return false;
+}
+
 bool container_make_lists(Infer *in, Ref ref) {
     ContainerWebs *w = webs_of(in);
     Ref web = representative(w, ref);
     if (w->facts[web].heap) return false;
+    bool read = !in->emit && was_read(in, w, web);
     for (Ref site = 1; site < in->f->insts.len; site++)
         if (ir_inst(in->f, site)->op == OP_build_list && representative(w, site) == web) {
             add_site(in, CLS_list, site);
-            bool late = !ir_inst(in->f, site)->nargs && in->facts[site].type && !in->emit;
-            if (late) vec_push(in->arena, &in->inst->lists, site);
+            if (read && !ir_inst(in->f, site)->nargs) list_begins(in, site);
         }
     w->facts[web].heap = true;
     visit_sites_again(in, web);
     return true;
+}
+
+void container_begins(Infer *in, Ref site, const Type *list) {
+    WebFacts *w = facts_of(in, site);
+    if (!w->params[0]) w->params[0] = list->params[0];
 }
 
 bool list_is_object(Infer *in, Ref ref) {

@@ -4,6 +4,7 @@
  * tuple mean the same, is a tuple. Anything else makes it a list on the heap (infer_container.c); in kernels, which have none, it is
  * refused. */
 #include "typeinfer/infer_local.h"
+#include "typeinfer/infer_made.h"
 
 enum { THROUGH_PHIS = 6 };
 
@@ -313,18 +314,43 @@ static int32_t operands_of_objects(const Inst *inst) {
     }
 }
 
-/* An empty display that is changed, given away or kept is an object from the beginning. As a tuple it would say of what is made of it, in code
- * that is looked at before that which fills it, that it holds what nothing holds: sorted(()) is a list of ints. */
-void list_begin(Infer *in) {
-    if (in->kernel || !target_is_host(in->ti->options.target)) return;
+void list_begins(Infer *in, Ref site) {
     for (int32_t i = 0; i < in->inst->lists.len; i++)
-        container_make_lists(in, in->inst->lists.items[i]);
+        if (in->inst->lists.items[i] == site) return;
+    vec_push(in->arena, &in->inst->lists, site);
+}
+
+void list_begin(Infer *in, const Infer *before) {
+    for (int32_t i = 0; i < in->inst->lists.len; i++) {
+        Ref site = in->inst->lists.items[i];
+        const Type *type = before && before->f == in->f ? before->facts[site].type : NULL;
+        container_make_lists(in, site);
+        if (type_is_list(type) && !type->open && !type->assumed) container_begins(in, site, type);
+    }
+}
+
+static bool gets_stuck(const Infer *in) {
+    for (int32_t i = 0; i < in->cfg.nrpo; i++)
+        if (in->reached[in->cfg.rpo[i]] && in->stopped[in->cfg.rpo[i]]) return true;
+    return false;
+}
+
+/* Inference that got stuck may have done so on what an empty tuple has not: the empty displays that are changed, given away or kept where it
+ * has not come are objects, too. Are there any? */
+bool list_unstick(Infer *in) {
+    int32_t known = in->inst->lists.len;
+    if (in->kernel || !target_is_host(in->ti->options.target) || !gets_stuck(in)) return false;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         int32_t n = operands_of_objects(ir_inst(in->f, ref));
         for (int32_t k = 0; k < n; k++)
             if (may_be_empty(in, ir_arg(in->f, ref, k), THROUGH_PHIS))
                 container_make_lists(in, ir_arg(in->f, ref, k));
     }
+    for (Ref ref = 1; ref < in->f->insts.len; ref++)
+        if (ir_inst(in->f, ref)->op == OP_build_list && !ir_inst(in->f, ref)->nargs &&
+            list_is_object(in, ref))
+            list_begins(in, ref);
+    return in->inst->lists.len > known;
 }
 
 bool list_checked(Infer *in, Ref ref) {

@@ -85,4 +85,13 @@ void origin_wants(Infer *in, Ref ref, const Type *type);
 /* The callee puts something into containers among its arguments of which nothing was known. `closure`: whose variables are the last. */
 bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure);
 
+/* Of an empty display that is seen as a tuple until it is known to be filled, what was concluded may be wrong: sorted(()) is a list of
+ * ints. Then inference begins again with the list, of what it was found to hold `before`. */
+void list_begin(Infer *in, const Infer *before);
+/* Did inference get stuck where another round may not? */
+bool list_unstick(Infer *in);
+/* The display is a list from the beginning in another round; the list that it then makes. */
+void list_begins(Infer *in, Ref site);
+void container_begins(Infer *in, Ref site, const Type *list);
+
 #endif

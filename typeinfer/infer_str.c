@@ -174,7 +174,8 @@ bool primitive_new(Infer *in, const Val *args, int32_t n, Val *out) {
 
 /* The object of a code point below 256: there is one. */
 bool primitive_character(Infer *in, const Val *args, int32_t n, Val *out) {
-    if (n != 1 || !type_is_int(args[0].f.type)) return misfit(in, "primitive.character", args, n);
+    if (n != 1 || !can_convert(args[0].f.type, i64_type(in->types)))
+        return misfit(in, "primitive.character", args, n);
     if (!ti_may_allocate(in, "text")) return false;
     *out = val_of(fact_of(type_class_of(in->types, CLS_str, NULL)));
     if (in->emit)

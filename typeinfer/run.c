@@ -89,6 +89,7 @@ void instance_result_known(Ti *ti, Instance *inst) {
 /* One inference of `inst` with what is known of the others; false: failed. It begins again when an empty display, from which something was
  * concluded, turns out to be a list that is filled elsewhere. */
 static bool infer_once(Ti *ti, Instance *inst) {
+    const Infer *before = NULL;
     int32_t lists;
     do {
         lists = inst->lists.len;
@@ -97,9 +98,10 @@ static bool infer_once(Ti *ti, Instance *inst) {
         inst->failed_calls.len = 0;
         inst->facts = infer_new(ti, inst);
         if (!inst->facts) return inst->failed = true, false;
-        list_begin(inst->facts);
+        list_begin(inst->facts, before);
         infer_fixed_point(inst->facts);
-        if (inst->lists.len == lists) break;
+        before = inst->facts;
+        if (inst->lists.len == lists && !list_unstick(inst->facts)) break;
         inst->returned = inst->yielded = (Fact){0};
         if (!inst->repeats) inst->result = (Fact){0};
     } while (!ti->aborted);

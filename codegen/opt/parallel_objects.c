@@ -35,17 +35,21 @@ static bool returns_fresh(Objects *o, const Func *callee) {
     return !fresh->no;
 }
 
-/* Was it made in this function, by `new`, as a buffer, or by a call that does so? The frame of a generator is bytes of such a buffer. */
+/* Was it made in this function, by `new`, as a buffer, or by a call that does so, or is it a tuple of such? The frame of a generator is bytes
+ * of such a buffer. */
 static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen) {
     const Inst *inst = ir_inst(func, ref);
     if (bits_get(seen, ref)) return true;
     bits_set(seen, ref);
     if (inst->op == OP_call) return returns_fresh(o, inst->u.func);
     if (inst->op == OP_restride) return is_fresh(o, func, ir_arg(func, ref, 0), seen);
-    if (inst->op != OP_phi)
+    if (inst->op != OP_phi && inst->op != OP_tuple)
         return inst->op == OP_new || inst->op == OP_alloc || inst->op == OP_static_array;
-    for (int32_t k = 0; k < inst->nargs; k++)
-        if (!is_fresh(o, func, ir_arg(func, ref, k), seen)) return false;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(func, ref, k);
+        bool counted = inst->op == OP_phi || ir_type(func, arg)->counted;
+        if (counted && !is_fresh(o, func, arg, seen)) return false;
+    }
     return true;
 }
 

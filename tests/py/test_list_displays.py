@@ -289,3 +289,50 @@ def test_what_fills_a_list_elsewhere_says_it_too():
         return [x for x in given(n)]
     for f in called, alone, kept, asked:
         same(f, 4)
+
+
+def test_what_reads_a_list_before_it_is_filled_knows_what_fills_it():
+    @njit
+    def before(n):
+        a = []
+        r = [x.upper() for x in a]
+        w = "".join(a)
+        for i in range(n):
+            a.append("s")
+        return r, a, w
+
+    @njit
+    def again(n):
+        a = []
+        r = [x + "q" for x in a]
+        for i in range(n):
+            if i == 1:
+                r = [x + "q" for x in a]
+                a = []
+            a.append("s")
+        return r, a
+
+    @njit
+    def longest(n):
+        a = []
+        r = max([len(x) for x in a], default=0)
+        while n > 0:
+            a.append("s" * n)
+            n -= 1
+        return r, a
+
+    @njit
+    def wrapped(text, width):
+        lines, line = [], []
+        for w in text.split():
+            if sum([len(x) for x in line]) + len(w) > width:
+                lines.append(" ".join(line))
+                line = []
+            line.append(w)
+        lines.append(" ".join(line))
+        return lines
+
+    for f in before, again, longest:
+        same(f, 4)
+        same(f, 0)
+    same(wrapped, "the quick brown fox jumps over the lazy dog", 11)
