@@ -86,25 +86,34 @@ void instance_result_known(Ti *ti, Instance *inst) {
     ti->changes++;
 }
 
-/* One inference of `inst` with what is known of the others; false: failed. It begins again when an empty display, from which something was
- * concluded, turns out to be a list that is filled elsewhere. */
+/* Not in `infer_once`, whose frame is there for each level of calls. */
+__attribute__((noinline)) static bool begin_inference(Ti *ti, Instance *inst) {
+    const Infer *before = inst->facts;
+    inst->failed = inst->waits = false;
+    diag_init(&inst->diags, ti->arena);
+    inst->failed_calls.len = 0;
+    inst->facts = infer_new(ti, inst);
+    if (!inst->facts) return inst->failed = true, false;
+    list_begin(inst->facts, before);
+    return true;
+}
+
+/* Has an empty display, from which something was concluded, turned out to be a list that is filled elsewhere? */
+__attribute__((noinline)) static bool begins_again(const Ti *ti, Instance *inst, int32_t lists) {
+    if (ti->aborted || (inst->lists.len == lists && !list_unstick(inst->facts))) return false;
+    inst->returned = inst->yielded = (Fact){0};
+    if (!inst->repeats) inst->result = (Fact){0};
+    return true;
+}
+
+/* One inference of `inst` with what is known of the others; false: failed. */
 static bool infer_once(Ti *ti, Instance *inst) {
-    const Infer *before = NULL;
     int32_t lists;
     do {
         lists = inst->lists.len;
-        inst->failed = inst->waits = false;
-        diag_init(&inst->diags, ti->arena);
-        inst->failed_calls.len = 0;
-        inst->facts = infer_new(ti, inst);
-        if (!inst->facts) return inst->failed = true, false;
-        list_begin(inst->facts, before);
+        if (!begin_inference(ti, inst)) return false;
         infer_fixed_point(inst->facts);
-        before = inst->facts;
-        if (inst->lists.len == lists && !list_unstick(inst->facts)) break;
-        inst->returned = inst->yielded = (Fact){0};
-        if (!inst->repeats) inst->result = (Fact){0};
-    } while (!ti->aborted);
+    } while (begins_again(ti, inst, lists));
     if (inst->repeats) instance_result_known(ti, inst);
     return !ti->aborted;
 }
