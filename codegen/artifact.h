@@ -12,7 +12,7 @@
 /* -- values in memory ------------------------------------------------------------------------- */
 
 /* Who keeps an array's memory alive. Generated code only counts; `destroy` runs at zero. The owner of an
- * argument lives on the caller's stack, with refs started at OWNER_BORROWED, so it is never destroyed:
+ * argument lives on the caller's stack, with OWNER_BORROWED for refs, so it is neither counted nor destroyed:
  * a result whose owner has refs >= OWNER_BORROWED / 2 is (a view of) an argument. */
 typedef struct Owner {
     _Atomic int64_t refs;

@@ -92,10 +92,11 @@ static Literal *make_literal(Str text) {
 
 /* -- characters ---------------------------------------------------------------------------------- */
 
-/* Process-wide on purpose, as CPython's: walking over text makes no objects. What is counted of them is not counted (OWNER_BORROWED). */
+/* Process-wide on purpose, as CPython's: walking over text makes no objects. Nobody counts them (OWNER_BORROWED). */
 static StrObject characters[256];
 static uint8_t character_bytes[256];
 static pthread_once_t characters_once = PTHREAD_ONCE_INIT;
+static atomic_bool characters_made; /* a call less for each character */
 
 static void make_characters(void) {
     for (int code = 0; code < 256; code++) {
@@ -107,10 +108,12 @@ static void make_characters(void) {
         s->hash = -1;
         s->data = (char *)&character_bytes[code];
     }
+    atomic_store_explicit(&characters_made, true, memory_order_release);
 }
 
 StrObject *quern_character(int64_t code) {
-    if (QN_UNLIKELY(!characters[255].length)) pthread_once(&characters_once, make_characters);
+    if (QN_UNLIKELY(!atomic_load_explicit(&characters_made, memory_order_acquire)))
+        pthread_once(&characters_once, make_characters);
     return &characters[code & 255];
 }
 

@@ -1,8 +1,11 @@
 /* infer_list.c - displays of lists: where one is a tuple, and where it is an object.
  *
  * A display that the program only walks over, indexes, measures, searches, or hands to functions of the library, where a list and a
- * tuple mean the same, is a tuple. Anything else makes it a list on the heap (infer_container.c); in kernels, which have none, it is
- * refused. */
+ * tuple mean the same, is a tuple. Anything else makes it a list on the heap (infer_container.c). Kernels have none: there one of which
+ * items are assigned is memory of the thread (infer_local.c), and the rest is refused.
+ *
+ * An empty display that is filled where inference has not been yet is seen as a tuple that holds nothing, of which wrong things follow:
+ * then all of the function is inferred again, with the list from the beginning (list_begin). */
 #include "typeinfer/infer_local.h"
 #include "typeinfer/infer_made.h"
 
@@ -183,7 +186,7 @@ static bool is_unlike(const Type *a, const Type *b) {
 /* None, or a display of another length: only lists on the heap are of one type with it. */
 static bool meets_unlike(const Infer *in, Ref phi, Ref list) {
     const Type *own = in->facts[list].type;
-    if (!target_is_host(in->ti->options.target) || in->kernel) return false;
+    if (!ti_has_heap(in)) return false;
     for (int32_t k = 0; k < ir_inst(in->f, phi)->nargs; k++) {
         const Fact *other = &in->facts[ir_arg(in->f, phi, k)];
         if (!other->type) continue;
@@ -265,7 +268,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
 /* (*rows,) and f(*rows): the items are kept, as the lists that they are; the display itself is not. */
 static bool keeps_items(Infer *in, Ref ref, int32_t k) {
     const Inst *inst = ir_inst(in->f, ref);
-    if (in->kernel || !target_is_host(in->ti->options.target)) return false;
+    if (!ti_has_heap(in)) return false;
     return (inst->op == OP_concat && inst->sub != FLAG_LIST) ||
            (inst->op == OP_call_star && k > 0 && !calls_numpy(in, ref));
 }
@@ -339,7 +342,7 @@ static bool gets_stuck(const Infer *in) {
  * has not come are objects, too. Are there any? */
 bool list_unstick(Infer *in) {
     int32_t known = in->inst->lists.len;
-    if (in->kernel || !target_is_host(in->ti->options.target) || !gets_stuck(in)) return false;
+    if (!ti_has_heap(in) || !gets_stuck(in)) return false;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         int32_t n = operands_of_objects(ir_inst(in->f, ref));
         for (int32_t k = 0; k < n; k++)

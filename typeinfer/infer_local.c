@@ -121,11 +121,11 @@ static bool is_position(const Infer *in, Ref ref) {
 
 static bool reads_alone(Infer *in, Ref call) {
     static const char *const names[] = {
-        "builtins.all", "builtins.any", "builtins.enumerate", "builtins.len",  "builtins.max",
-        "builtins.min", "builtins.sum", "builtins.reversed",  "numpy.array",   "numpy.amax",
-        "numpy.amin",   "numpy.argmax", "numpy.dot",          "numpy.argmin",  "numpy.max",
-        "numpy.min",    "numpy.mean",   "numpy.prod",         "numpy.std",     "numpy.sum",
-        "numpy.var",    "builtins.zip", "builtins.enumerate", "builtins.print"};
+        "builtins.all", "builtins.any", "builtins.enumerate", "builtins.len", "builtins.max",
+        "builtins.min", "builtins.sum", "builtins.reversed",  "numpy.array",  "numpy.amax",
+        "numpy.amin",   "numpy.argmax", "numpy.dot",          "numpy.argmin", "numpy.max",
+        "numpy.min",    "numpy.mean",   "numpy.prod",         "numpy.std",    "numpy.sum",
+        "numpy.var",    "builtins.zip", "builtins.print"};
     const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
     const Binding *callee = function->type ? fact_object(function) : NULL;
     if (!callee || callee->kind != BIND_LIBRARY) return false;

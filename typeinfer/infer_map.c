@@ -175,7 +175,7 @@ static bool broadcast_lengths(Infer *in, const Operands *o, Val *lengths) {
 /* In kernels: into an array of the thread. */
 static bool map_into_local(Infer *in, const Binding *f, const Operands *o, const Type *element,
                            const Val *args, int32_t n, Val *out) {
-    Val lengths[32];
+    Val lengths[MAX_AXES];
     const char *name = library_text(in, f->name);
     Layout layout = o->column_major ? LAYOUT_F : LAYOUT_C;
     if (!broadcast_lengths(in, o, lengths)) return ti_may_allocate(in, name);
