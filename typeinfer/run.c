@@ -88,7 +88,8 @@ void instance_result_known(Ti *ti, Instance *inst) {
 
 /* Not in `infer_once`, whose frame is there for each level of calls. */
 __attribute__((noinline)) static bool begin_inference(Ti *ti, Instance *inst) {
-    const Infer *before = inst->facts;
+    bool assumed = inst->left_open != NULL; /* then the lists may be of what was assumed */
+    const Infer *before = assumed ? NULL : inst->facts;
     inst->failed = inst->waits = false;
     diag_init(&inst->diags, ti->arena);
     inst->failed_calls.len = 0;
@@ -109,6 +110,7 @@ __attribute__((noinline)) static bool begins_again(const Ti *ti, Instance *inst,
 /* One inference of `inst` with what is known of the others; false: failed. */
 static bool infer_once(Ti *ti, Instance *inst) {
     int32_t lists;
+    inst->facts = NULL; /* what was known of others may be something else now */
     do {
         lists = inst->lists.len;
         if (!begin_inference(ti, inst)) return false;

@@ -23,6 +23,8 @@ import zlib
 
 import pytest
 
+pytest.register_assert_rewrite("objects")  # what its comparisons compared is said
+
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background of a script: tests of Ctrl-C would wait for ever
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
