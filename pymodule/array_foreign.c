@@ -132,7 +132,7 @@ static DeviceArray *wrap_foreign(ModState *state, RtDevice *device, PyObject *ob
     }
     has = py_get_optional(object, "__cuda_array_interface__", &interface);
     if (has < 0) return NULL;
-    if (has == 0) return py_from_dlpack(state, device, object);
+    if (has == 0) return PyArray_Check(object) ? NULL : py_from_dlpack(state, device, object);
     DeviceArray *a = wrap_interface(state, device, object, interface, wait);
     Py_DECREF(interface);
     return a;

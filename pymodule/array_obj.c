@@ -755,6 +755,28 @@ static bool read_order(const char *order, bool *fortran) {
     return false;
 }
 
+/* The layout that is asked for: shape and strides, and *lo to *hi, the bytes that they reach. Gives the kind of elements; -1 with
+ * an exception. */
+static int read_layout(ModState *state, PyObject *shape_object, PyObject *dtype,
+                       PyObject *strides_object, const char *order, int64_t *shape,
+                       int64_t *strides, int *ndim, int64_t *lo, int64_t *hi) {
+    bool fortran;
+    int64_t size;
+    int kind = py_kind_of_dtype(state, dtype), nstrides;
+    if (kind < 0 || !read_order(order, &fortran)) return -1;
+    int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
+    if (!read_shape(shape_object, item, shape, ndim, &size)) return -1;
+    (fortran ? f_strides : py_c_strides)(*ndim, item, shape, strides);
+    if (strides_object != Py_None &&
+        (!py_read_dims(strides_object, strides, &nstrides) || nstrides != *ndim)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
+        return -1;
+    }
+    if (rt_extent(*ndim, item, shape, strides, lo, hi)) return kind;
+    return PyErr_SetString(PyExc_ValueError, "the array is too large"), -1;
+}
+
 PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"shape", "dtype", "strides", "order", "stream", "memory", NULL};
     DeviceApi *api = (DeviceApi *)self;
@@ -762,27 +784,15 @@ PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) 
     PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64], *strides_object = Py_None;
     PyObject *stream_object = NULL, *keep;
     const char *order = "C";
-    int memory = RT_MEM_DEVICE, ndim, nstrides;
-    int64_t shape[MAX_DIMS], strides[MAX_DIMS], size;
+    int memory = RT_MEM_DEVICE, ndim;
+    int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
     RtStream *stream;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOsOi", names, &shape_object, &dtype,
                                      &strides_object, &order, &stream_object, &memory))
         return NULL;
-    bool fortran;
-    int kind = py_kind_of_dtype(state, dtype);
-    if (kind < 0 || !read_order(order, &fortran)) return NULL;
-    int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
-    if (!read_shape(shape_object, item, shape, &ndim, &size)) return NULL;
-    (fortran ? f_strides : py_c_strides)(ndim, item, shape, strides);
-    if (strides_object != Py_None &&
-        (!py_read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
-        return NULL;
-    }
-    int64_t lo, hi;
-    if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
-        return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
+    int kind = read_layout(state, shape_object, dtype, strides_object, order, shape, strides, &ndim,
+                           &lo, &hi);
+    if (kind < 0) return NULL;
     RtDevice *device = py_current_device(state, api->wanted);
     if (!device || !py_stream_of(state, stream_object, device, &stream, &keep)) return NULL;
     DeviceArray *a = NULL;
@@ -852,9 +862,20 @@ PyObject *py_api_to_device(PyObject *self, PyObject *args, PyObject *kwargs) {
         return PyErr_SetString(PyExc_TypeError, "to_device: 'to' must be a device array"), NULL;
     RtDevice *device = py_current_device(state, api->wanted);
     DeviceArray *already = device ? py_as_device_array(state, device, object) : NULL;
-    if (already) return (PyObject *)already;
-    if (PyErr_Occurred()) return NULL;
-    return copy_in(api, object, stream, to == Py_None ? NULL : (DeviceArray *)to);
+    if (!already && PyErr_Occurred()) return NULL;
+    PyObject *host = NULL;
+    if (already && copy && already != (DeviceArray *)object && py_dlpack_of_host(object)) {
+        /* a tensor of the host is copied, as arrays of NumPy are, and stays what it is */
+        host = PyObject_CallMethod((PyObject *)already, "copy_to_host", NULL);
+        Py_DECREF(already);
+        if (!host) return NULL;
+    } else if (already) {
+        return (PyObject *)already;
+    }
+    PyObject *made =
+        copy_in(api, host ? host : object, stream, to == Py_None ? NULL : (DeviceArray *)to);
+    Py_XDECREF(host);
+    return made;
 }
 
 static void drop_buffer(PyObject *capsule) {
@@ -864,38 +885,37 @@ static void drop_buffer(PyObject *capsule) {
     Py_END_ALLOW_THREADS;
 }
 
-/* pinned_array(shape, dtype, order, mapped): an ndarray in memory that the device can reach quickly. */
+/* pinned_array(shape, dtype, strides, order, mapped): an ndarray in memory that the device can reach quickly. */
 PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"shape", "dtype", "order", "mapped", NULL};
+    static char *names[] = {"shape", "dtype", "strides", "order", "mapped", NULL};
     DeviceApi *api = (DeviceApi *)self;
     ModState *state = api->state;
-    PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64];
+    PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64], *strides_object = Py_None;
     const char *order = "C";
-    int64_t shape[MAX_DIMS], size;
-    npy_intp dims[MAX_DIMS];
+    int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
+    npy_intp dims[2 * MAX_DIMS];
     int ndim, mapped = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Osp", names, &shape_object, &dtype, &order,
-                                     &mapped))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOsp", names, &shape_object, &dtype,
+                                     &strides_object, &order, &mapped))
         return NULL;
-    bool fortran;
-    int kind = py_kind_of_dtype(state, dtype);
-    if (kind < 0 || !read_order(order, &fortran) ||
-        !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
-        return NULL;
-    RtDevice *device = py_current_device(state, api->wanted);
+    int kind = read_layout(state, shape_object, dtype, strides_object, order, shape, strides, &ndim,
+                           &lo, &hi);
+    RtDevice *device = kind < 0 ? NULL : py_current_device(state, api->wanted);
     RtBuffer *buffer =
-        device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(size, 1), NULL) : NULL;
+        device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(hi - lo, 1), NULL) : NULL;
     if (!buffer) return NULL;
     PyObject *capsule =
                  PyCapsule_New(buffer, mapped ? "quern.mapped" : "quern.buffer", drop_buffer),
              *array = NULL;
     if (!capsule) return rt_buffer_release(buffer), NULL;
-    for (int i = 0; i < ndim; i++)
+    for (int i = 0; i < ndim; i++) {
         dims[i] = shape[i];
+        dims[MAX_DIMS + i] = strides[i];
+    }
     PyArray_Descr *descr = state->descrs[kind];
     Py_INCREF(descr);
-    array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, NULL, buffer->host,
-                                 fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
+    array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, dims + MAX_DIMS,
+                                 (char *)buffer->host - lo, NPY_ARRAY_WRITEABLE, NULL);
     if (!array) return Py_DECREF(capsule), NULL;
     if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) < 0) Py_CLEAR(array);
     return array;

@@ -117,6 +117,8 @@ DeviceArray *py_as_device_array(ModState *state, RtDevice *device, PyObject *obj
 /* The memory of an object with DLPack, on `device` or another of its kind. NULL without an exception: it has none, or
  * lies on the host. */
 DeviceArray *py_from_dlpack(ModState *state, RtDevice *device, PyObject *object);
+/* It has DLPack, and lies in memory of the host. */
+bool py_dlpack_of_host(PyObject *object);
 PyObject *py_to_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *py_dlpack_device(PyObject *self, PyObject *unused);
 

@@ -284,13 +284,15 @@ static DeviceArray *take(ModState *state, RtDevice *device, PyObject *capsule) {
     return a;
 }
 
-/* The capsule of an object, on the default stream of this kind of device (DLPack: 1 on CUDA, 0 on ROCm). */
+/* The capsule of an object, on the default stream of this kind of device (DLPack: 1 on CUDA, 0 on ROCm, None on the CPU). */
 static PyObject *ask(PyObject *object, RtDeviceKind kind) {
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *capsule = NULL;
     PyObject *none = method ? PyTuple_New(0) : NULL;
+    PyObject *stream = none ? PyLong_FromLong(kind == RT_CUDA) : NULL;
+    if (stream && kind == RT_CPU) Py_SETREF(stream, Py_NewRef(Py_None));
     PyObject *newer =
-        none ? Py_BuildValue("{s:i,s:(ii)}", "stream", kind == RT_CUDA, "max_version", 1, 0) : NULL;
-    PyObject *older = newer ? Py_BuildValue("{s:i}", "stream", kind == RT_CUDA) : NULL;
+        stream ? Py_BuildValue("{s:O,s:(ii)}", "stream", stream, "max_version", 1, 0) : NULL;
+    PyObject *older = newer ? Py_BuildValue("{s:O}", "stream", stream) : NULL;
     if (older) capsule = PyObject_Call(method, none, newer);
     if (older && !capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear(); /* a producer from before version 1 */
@@ -298,6 +300,7 @@ static PyObject *ask(PyObject *object, RtDeviceKind kind) {
     }
     Py_XDECREF(older);
     Py_XDECREF(newer);
+    Py_XDECREF(stream);
     Py_XDECREF(none);
     Py_XDECREF(method);
     return capsule;
@@ -319,10 +322,16 @@ static int place(PyObject *object, int *type, int *id) {
     return PyErr_Occurred() ? -1 : two;
 }
 
+bool py_dlpack_of_host(PyObject *object) {
+    int type, id;
+    return place(object, &type, &id) > 0 && type == DL_CPU;
+}
+
+/* Tensors of the host are arrays of the cpu device, and nothing that another device could reach. */
 DeviceArray *py_from_dlpack(ModState *state, RtDevice *device, PyObject *object) {
     int type, id;
-    if (place(object, &type, &id) <= 0 || type == DL_CPU) return NULL;
     const RtDeviceInfo *info = rt_info(device);
+    if (place(object, &type, &id) <= 0 || (type == DL_CPU && info->kind != RT_CPU)) return NULL;
     if (type == DL_CUDA_MANAGED) type = DL_CUDA;
     if (type != dl_device(info->kind)) {
         if (type != DL_CUDA && type != DL_ROCM) return NULL;
@@ -331,7 +340,7 @@ DeviceArray *py_from_dlpack(ModState *state, RtDevice *device, PyObject *object)
                      (int)info->ordinal);
         return NULL;
     }
-    if (id != info->ordinal) {
+    if (id != info->ordinal && type != DL_CPU) {
         RtError err;
         PY_UNLOCKED(state, &err, device = rt_device(info->kind, id, &err));
         if (!device) return NULL;

@@ -440,10 +440,13 @@ static PyObject *launch_asking(Launch *l, JitCore *core, RtDevice *device, PyObj
     if (given) PyTuple_SET_ITEM(given, 0, Py_NewRef((PyObject *)l));
     if (given && keywords)
         told = py_surface((PyObject *)l->kernel, "prepare_args", given, keywords);
-    PyObject *made, *behind; /* the arguments, and what is called when the kernel is launched */
-    if (told && PyArg_ParseTuple(told, "O!O!", &PyTuple_Type, &made, &PyList_Type, &behind))
+    /* the arguments, what is called when the kernel is launched, and the names of the last arguments */
+    PyObject *made, *behind, *names;
+    if (told && PyArg_ParseTuple(told, "O!O!O!", &PyTuple_Type, &made, &PyList_Type, &behind,
+                                 &PyTuple_Type, &names))
         result = launch_slow(l, core, device, &PyTuple_GET_ITEM(made, 0),
-                             (size_t)PyTuple_GET_SIZE(made), NULL);
+                             (size_t)(PyTuple_GET_SIZE(made) - PyTuple_GET_SIZE(names)),
+                             PyTuple_GET_SIZE(names) ? names : NULL);
     for (Py_ssize_t i = 0; result && i < PyList_GET_SIZE(behind); i++) {
         done = PyObject_CallNoArgs(PyList_GET_ITEM(behind, i));
         if (!done) Py_CLEAR(result);

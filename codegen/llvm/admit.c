@@ -33,6 +33,7 @@ static const char *const intrinsics[] = {
     "llvm.nvvm.",
     "llvm.pow.",
     "llvm.powi.",
+    "llvm.readcyclecounter",
     "llvm.rint.",
     "llvm.round.",
     "llvm.roundeven.",

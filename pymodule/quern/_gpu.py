@@ -458,7 +458,7 @@ class Gpu:
         return _like(self.api.pinned_array, ary)
 
     def mapped_array(self, shape, dtype="float64", strides=None, order="C", stream=0, portable=False, wc=False):
-        return self.api.pinned_array(shape, dtype, order, True)
+        return self.api.pinned_array(shape, dtype, strides, order, True)
 
     def mapped_array_like(self, ary, stream=0, portable=False, wc=False):
         return _like(self.api.pinned_array, ary, mapped=True)

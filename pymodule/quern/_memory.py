@@ -140,7 +140,7 @@ class HostOnlyCUDAMemoryManager(BaseCUDAMemoryManager):
 
     def memhostalloc(self, size, mapped=False, portable=False, wc=False):
         from ._gpu import of
-        array = of("cuda").api.pinned_array(size, "u1", "C", mapped)
+        array = of("cuda").api.pinned_array(size, "u1", None, "C", mapped)
         made = (MappedMemory if mapped else PinnedMemory)(self.context, array.ctypes.data, size)
         made._array = array
         return made

@@ -8,6 +8,7 @@ import math
 import operator
 import sys
 import threading
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -109,11 +110,11 @@ class _Item:
         self.block, self.linear = block, linear
         self.thread = _coordinates(linear, block.block_dim)
 
-    def run(self, function, args):
+    def run(self, function, args, kwargs):
         _thread.item = self
         error = None
         try:
-            function(*args)
+            function(*args, **kwargs)
         except _Broken:
             pass
         except BaseException as raised:
@@ -147,9 +148,10 @@ def _three(size):
 class SimulatedKernel:
     """A kernel, or a device function, that the interpreter runs."""
 
-    def __init__(self, function, device):
+    def __init__(self, function, device, extensions=()):
         self.py_func = self.__wrapped__ = function
         self.is_device_function = device
+        self.extensions = list(extensions)
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
             setattr(self, name, getattr(function, name, None))
 
@@ -188,6 +190,18 @@ class _Memory:
             "strides": array.strides, "typestr": array.dtype.str, "descr": array.dtype.descr}
 
 
+def _with_fields(array):
+    """An array of records whose elements have attributes, as in compiled code: the same memory. Anything else as it is."""
+    if isinstance(array, np.void) and array.dtype.names:
+        return array.view(np.dtype((np.record, array.dtype)))
+    return array.view(np.recarray) if isinstance(array, np.ndarray) and array.dtype.names else array
+
+
+def _on_host(arg):
+    from . import _quern
+    return _with_fields(np.asarray(_Memory(arg)) if isinstance(arg, _quern.DeviceNDArray) else arg)
+
+
 class SimulatedLaunch:
     def __init__(self, kernel, griddim, blockdim, stream=0, sharedmem=0):
         self.kernel = kernel
@@ -196,20 +210,27 @@ class SimulatedLaunch:
         if math.prod(self.blockdim) > 1024:
             raise ValueError(f"a block has at most 1024 threads, not {math.prod(self.blockdim)}")
 
-    def __call__(self, *args):
-        from . import _quern
+    def __call__(self, *args, **kwargs):
+        from . import _surface
         if self.stream:
             self.stream.synchronize()
-        host = [np.asarray(_Memory(arg)) if isinstance(arg, _quern.DeviceNDArray) else arg for arg in args]
+        behind = []
+        if self.kernel.extensions:
+            args, behind = _surface.extended((*args, *kwargs.values()), self.kernel.extensions, self.stream)
+            kwargs = dict(zip(kwargs, args[len(args) - len(kwargs):]))
+            args = args[:len(args) - len(kwargs)]
+        host = [_on_host(arg) for arg in args], {name: _on_host(arg) for name, arg in kwargs.items()}
         for linear in range(math.prod(self.griddim)):
-            self._block(_coordinates(linear, self.griddim), host)
+            self._block(_coordinates(linear, self.griddim), *host)
+        for function in behind:
+            function()
 
-    def _block(self, index, args):
+    def _block(self, index, args, kwargs):
         block = _Block(self.griddim, self.blockdim, index, self.sharedmem)
 
         def run(item):
             with np.errstate(all="ignore"):
-                item.run(self.kernel.py_func, args)
+                item.run(self.kernel.py_func, args, kwargs)
 
         threads = [threading.Thread(target=run, args=(_Item(block, i),), daemon=True) for i in range(block.size)]
         for thread in threads:
@@ -229,7 +250,7 @@ def decorator(gpu):
         decorators._check(name, options, _gpu._JIT_OPTIONS)
 
         def make(function):
-            return SimulatedKernel(decorators._plain(function, name), bool(options.get("device")))
+            return SimulatedKernel(decorators._plain(function, name), bool(options.get("device")), options.get("extensions") or ())
 
         if func_or_sig is None or decorators.is_signature(func_or_sig) or isinstance(func_or_sig, (list, set, frozenset)):
             return make
@@ -264,20 +285,20 @@ def _shared_array(shape, dtype, alignment=None):
         if shape in (0, (0,)):
             if block.dynamic is None:
                 block.dynamic = np.zeros(block.shared_bytes, np.uint8)
-            return block.dynamic[:block.shared_bytes // dtype.itemsize * dtype.itemsize].view(dtype)
+            return _with_fields(block.dynamic[:block.shared_bytes // dtype.itemsize * dtype.itemsize].view(dtype))
         frame = sys._getframe(2)
         key = frame.f_code, frame.f_lasti
         if key not in block.shared:
-            block.shared[key] = np.zeros(shape, dtype)
+            block.shared[key] = _with_fields(np.zeros(shape, dtype))
         return block.shared[key]
 
 
 def _local_array(shape, dtype, alignment=None):
-    return np.zeros(shape, _dtype(dtype))
+    return _with_fields(np.zeros(shape, _dtype(dtype)))
 
 
 def _const_array(ndarray):
-    view = np.asarray(ndarray).view()
+    view = _with_fields(np.asarray(ndarray).view())
     view.flags.writeable = False
     return view
 
@@ -406,7 +427,7 @@ _CALLS = {
     "cg.sync_grid": lambda: _sync_grid(), "cg.together": lambda: None,
     "syncwarp": lambda mask=0xffffffff: _warp(mask) and None,
     "threadfence": lambda: None, "threadfence_block": lambda: None, "threadfence_system": lambda: None,
-    "nanosleep": lambda ns: None,
+    "nanosleep": lambda ns: None, "clock": time.perf_counter_ns, "clock64": time.perf_counter_ns,
     "activemask": lambda: _mask_of([_lane()]), "lanemask_lt": lambda: (1 << _lane()) - 1,
     "all_sync": lambda mask, x: all(_warp(mask, bool(x)).values()), "any_sync": lambda mask, x: any(_warp(mask, bool(x)).values()),
     "eq_sync": lambda mask, x: len(set(_warp(mask, bool(x)).values())) == 1,

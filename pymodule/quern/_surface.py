@@ -362,7 +362,9 @@ def specialize(self, *args):
     """A kernel for these types of arguments alone, or for those of these values; the same kernel for the same types."""
     if self.specialized:
         raise RuntimeError("Dispatcher already specialized")
-    key = tuple(arg if isinstance(arg, types.Type) else types.typeof(arg) for arg in args)
+    from ._gpu import of
+    key = tuple(arg if isinstance(arg, types.Type) else _type_of(arg) or types.typeof(of(self._kind).as_cuda_array(arg, sync=False))
+                for arg in args)
     known = specializations(self)
     if key not in known:
         made = _quern.Kernel(self.py_func, self.targetoptions, device=False, kind=self._kind)
@@ -379,21 +381,27 @@ def _type_of(value):
 
 
 def prepare_args(self, launch, *args, **kwargs):
-    """What the extensions make of the arguments, and what they want to be called when the kernel is launched: functions without
-    arguments. The last extension is asked first."""
+    """What the extensions make of the arguments, what they want to be called when the kernel is launched (functions without
+    arguments), and the names of the last arguments, which can be given by name alone. The last extension is asked first."""
     import inspect
     for callback in launch.pre_launch_callbacks:
         callback(self, launch)
+    names = ()
     if kwargs:
-        args = inspect.signature(self.py_func).bind(*args, **kwargs).args
+        bound = inspect.signature(self.py_func).bind(*args, **kwargs)
+        args, names = [*bound.args, *bound.kwargs.values()], tuple(bound.kwargs)
+    return (*extended(args, self.extensions, launch.stream, self._kind), names)
+
+
+def extended(args, extensions, stream, kind="cuda"):
     made, behind = [], []
     for position, value in enumerate(args):
         t = _type_of(value)
-        for extension in reversed(self.extensions):
+        for extension in reversed(extensions):
             if type(extension) is Pointers:
-                value = extension.array_at(position, value, self._kind)
+                value = extension.array_at(position, value, kind)
             else:
-                t, value = extension.prepare_args(t, value, stream=launch.stream, retr=behind)
+                t, value = extension.prepare_args(t, value, stream=stream, retr=behind)
         made.append(value)
     return tuple(made), behind
 

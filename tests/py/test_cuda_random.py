@@ -2,10 +2,10 @@
 import numpy as np
 import pytest
 
-from quern import cuda, njit
+from quern import cuda, float32, njit, void
 from quern.cuda.random import (create_xoroshiro128p_states, init_xoroshiro128p_state, init_xoroshiro128p_states, xoroshiro128p_dtype,
                                xoroshiro128p_jump, xoroshiro128p_next, xoroshiro128p_normal_float32, xoroshiro128p_normal_float64,
-                               xoroshiro128p_uniform_float32, xoroshiro128p_uniform_float64)
+                               xoroshiro128p_type, xoroshiro128p_uniform_float32, xoroshiro128p_uniform_float64)
 
 # What numba 0.68.1 gives for the seed 123456789012345 from subsequence 3 on, one number of each kind after the other.
 STATES = [(3582622552795098805, 1625717083441830843), (17401294578945287405, 9229558699558993634),
@@ -78,3 +78,15 @@ def test_distributions(device):
     draw[2, 32](create_xoroshiro128p_states(64, seed=2), uniform, normal)
     assert 0 <= uniform.min() and uniform.max() < 1 and abs(uniform.mean() - 0.5) < 0.02 and abs(uniform.var() - 1 / 12) < 0.01
     assert abs(normal.mean()) < 0.04 and abs(normal.std() - 1) < 0.04
+
+
+def test_the_type_of_states_in_signatures(device):
+    """numba.cuda's name of it, for kernels that are compiled ahead of their launch."""
+    @cuda.jit(void(xoroshiro128p_type[:], float32[:]))
+    def draw(states, out):
+        i = cuda.grid(1)
+        out[i] = xoroshiro128p_uniform_float32(states, i)
+
+    out = np.zeros(8, np.float32)
+    draw[1, 8](create_xoroshiro128p_states(8, seed=1), out)
+    assert len(set(out.tolist())) == 8 and ((0 <= out) & (out < 1)).all()

@@ -16,7 +16,7 @@ ROWS = {
     **{f"atomic.{name}": f"cuda.atomic.{name}(n, 0, n[1])" for name in "add sub max min nanmax nanmin and_ or_ xor exch inc dec".split()},
     **{name: f"cuda.{name}(m, x[i], 1)" for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")},
     **{name: f"cuda.{name}({FLAG})" for name in ("syncthreads_and", "syncthreads_or", "syncthreads_count")},
-    **{name: f"cuda.{name}()" for name in ("activemask", "lanemask_lt")},
+    **{name: f"cuda.{name}()" for name in ("activemask", "lanemask_lt", "clock", "clock64")},
     **{name: f"cuda.{name}" for name in ("laneid", "warpsize")},
     **{name: f"cuda.{name}(n[1])" for name in ("brev", "clz", "ffs", "popc")},
     **{name: f"cuda.{name}() or 0" for name in ("syncthreads", "threadfence", "threadfence_block", "threadfence_system")},

@@ -479,6 +479,20 @@ def test_pinned_and_mapped(device):
     assert cuda.mapped_array_like(np.zeros((2, 2))).shape == (2, 2)
 
 
+def test_strides_of_pinned_and_mapped_arrays(device):
+    """numba.cuda's parameters and their order: shape, dtype, strides, order."""
+    for make in (cuda.pinned_array, cuda.mapped_array):
+        a = make((3, 4), np.float32, (-32, 8), "C")
+        assert a.strides == (-32, 8) and a.flags.writeable and a.flags.aligned
+        a[:] = np.arange(12).reshape(3, 4)
+        assert (cuda.to_device(a).copy_to_host() == a).all() and a.sum() == 66
+        f = make((2, 3), np.int16, None, "F")
+        assert f.flags.f_contiguous and make((2, 3), order="F").flags.f_contiguous and make(3).flags.c_contiguous
+        for strides in ((4,), (1 << 62, 1 << 62)):
+            with pytest.raises(ValueError):
+                make((3, 4), np.float32, strides)
+
+
 def test_device_arrays_do_not_go_to_the_cpu_compiler(device):
     with pytest.raises(TypeError, match="device memory"):
         njit(lambda a: a[0])(cuda.to_device(np.zeros(2)))

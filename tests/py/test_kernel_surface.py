@@ -27,6 +27,77 @@ def test_specialize(device):
             done.specialize(int32[::1])
 
 
+class Foreign:
+    """An array of another library: by __cuda_array_interface__, or by DLPack alone."""
+
+    def __init__(self, array, interface=False):
+        self.array = array
+        if interface:
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_specialize_for_arrays_of_the_device(device):
+    """Numba's programs give the arrays that they launch with."""
+    @cuda.jit
+    def add(a, x):
+        a[cuda.grid(1)] += x
+
+    d = cuda.to_device(np.zeros(4))
+    of_doubles = add.specialize(d, 1.5)
+    of_doubles[1, 4](d, 1.5)
+    assert d.copy_to_host().tolist() == [1.5] * 4
+    assert types.typeof(d) == types.typeof(np.zeros(4)) and types.typeof(cuda.to_device(np.zeros((2, 3), order="F"))).layout == "F"
+    assert types.typeof(d[::2]).layout == "A" and add.specialize(np.zeros(1), 1.5) is of_doubles
+    for foreign in (Foreign(d, interface) for interface in ([False] if device == "cpu" else [False, True])):
+        assert add.specialize(foreign, 1.5) is of_doubles
+    with pytest.raises(TypeError):
+        add.specialize(object(), 1.5)
+
+
+def test_tensors_of_the_host_are_arrays_of_the_cpu_device():
+    """DLPack without an interface, as PyTorch's tensors have: kernels take the memory as it is, to_device a copy of it."""
+    @cuda.jit
+    def increment(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] += 1
+
+    host = np.arange(6.0)
+    tensor = Foreign(host)
+    increment[1, 8](tensor)
+    assert host.tolist() == [1, 2, 3, 4, 5, 6]
+    view, copied = cuda.as_cuda_array(tensor), cuda.to_device(tensor)
+    same = cuda.to_device(tensor, copy=False)
+    host[0] = 10
+    assert view.copy_to_host()[0] == same.copy_to_host()[0] == 10 and copied.copy_to_host()[0] == 1
+    d = cuda.device_array(6)
+    d.copy_to_device(tensor)
+    cuda.to_device(tensor, to=copied)
+    assert d.copy_to_host().tolist() == copied.copy_to_host().tolist() == host.tolist()
+    increment[1, 8](Foreign(cuda.to_device(host)))
+    assert increment.specialize(tensor) is increment.specialize(host)
+
+
+def test_clocks(device):
+    @cuda.jit
+    def took(a, out):
+        start = cuda.clock64()
+        for _ in range(100):
+            a[0] += 1
+        out[0] = cuda.clock64() - start
+        out[1] = cuda.clock() - start
+
+    out = np.zeros(2, np.int64)
+    took[1, 1](np.zeros(1), out)
+    assert 0 < out[0] <= out[1]
+
+
 def test_facts_of_one_signature():
     one = cuda.jit("void(float32[::1])")(lambda a: None)
     several = cuda.jit(["void(float32[::1])", "void(int32[::1])"])(lambda a: None)
@@ -79,6 +150,24 @@ def test_C06_extensions(device):
 
     both[1, 1](d, 3)
     assert d[0] == 8  # the last is asked first
+
+
+def test_extensions_and_arguments_by_name(device):
+    """Those that can be given by name alone, too."""
+    log = []
+
+    @cuda.jit(extensions=[Doubled(log)])
+    def add(a, *, x=1, y=10):
+        a[cuda.grid(1)] += x + y
+
+    d = cuda.to_device(np.zeros(3))
+    add[1, 3](a=d, y=3)
+    add[1, 3](d, x=2)
+    add[1, 3](d)
+    assert d.copy_to_host().tolist() == [7 + 14 + 11] * 3
+    assert [t for t, _ in (entry for entry in log if entry != "behind")].count("int64") == 2
+    with pytest.raises(TypeError):
+        add[1, 3](d, z=2)
 
 
 def test_extensions_that_fail():

@@ -261,6 +261,54 @@ def test_a_grid_of_one_block_waits():
     """)
 
 
+def test_records_have_attributes():
+    run("""
+    T = np.dtype([("x", "f4"), ("n", "i4")])
+    TABLE = np.array([(1.5, 2)], T)
+    @cuda.jit
+    def kernel(a, one, out):
+        i = cuda.grid(1)
+        shared, local = cuda.shared.array(4, T), cuda.local.array(1, T)
+        shared[i].n = i
+        local[0].x = 0.5
+        cuda.syncthreads()
+        a[i].x = a[i].n + shared[3 - i].n + local[0]["x"] + one.x
+        a[i].n += cuda.const.array_like(TABLE)[0].n
+        out[i] = a.x[i]
+    a, out = np.zeros(4, T), np.zeros(4)
+    a["n"] = 10
+    for array in (a, cuda.to_device(a)):
+        kernel[1, 4](array, TABLE[0], out)
+        assert out.tolist() == [15, 14, 13, 12]
+    assert a["n"].tolist() == [12] * 4
+    """)
+
+
+def test_names_and_defaults_of_arguments_and_extensions():
+    run("""
+    class Lists:
+        def prepare_args(self, ty, value, stream=None, retr=None):
+            if not isinstance(value, list):
+                return ty, value
+            array = np.array(value)
+            retr.append(lambda: value.__setitem__(slice(None), array.tolist()))
+            return ty, array
+    @cuda.jit(extensions=[Lists()])
+    def kernel(a, by=2.0, *, more=1.0):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] = a[i] * by + more
+    a = np.ones(3)
+    kernel[1, 4](a)
+    kernel[1, 4](by=3.0, a=cuda.InOut(a))
+    assert a.tolist() == [10] * 3
+    given = [1.0, 2.0]
+    kernel[1, 4](given, more=5.0)
+    assert given == [7, 9]
+    raises(TypeError, lambda: kernel[1, 4](a, other=1))
+    """)
+
+
 def test_graphs_are_refused():
     """Kernels run when they are launched: nothing could be captured."""
     run("""

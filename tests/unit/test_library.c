@@ -194,7 +194,7 @@ static void test_the_documented_functions_are_there(void) {
               "atomic.nanmin atomic.compare_and_swap atomic.cas shfl_sync shfl_up_sync "
               "shfl_down_sync shfl_xor_sync all_sync any_sync eq_sync ballot_sync "
               "match_any_sync match_all_sync activemask lanemask_lt popc brev clz ffs fma cbrt "
-              "selp nanosleep"); /* C20 to C25 */
+              "selp nanosleep clock clock64"); /* C20 to C25 */
 }
 
 /* -- matching ------------------------------------------------------------------------------------ */

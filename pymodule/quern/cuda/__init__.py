@@ -15,7 +15,7 @@ atomic = _Namespace("cuda.atomic", "add sub and_ or_ xor inc dec exch max min na
 for _name in ("grid gridsize laneid warpsize syncthreads syncthreads_and syncthreads_or syncthreads_count syncwarp "
               "threadfence threadfence_block threadfence_system shfl_sync shfl_up_sync shfl_down_sync shfl_xor_sync "
               "all_sync any_sync eq_sync ballot_sync match_any_sync match_all_sync activemask lanemask_lt popc brev "
-              "clz ffs fma cbrt selp nanosleep").split():
+              "clz ffs fma cbrt selp nanosleep clock clock64").split():
     globals()[_name] = _Intrinsic("cuda." + _name)
 del _name
 

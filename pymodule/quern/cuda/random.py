@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from .. import _gpu, decorators
+from ..numpy_support import from_dtype
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
+xoroshiro128p_type = from_dtype(xoroshiro128p_dtype)  # of signatures: xoroshiro128p_type[:]
 
 _JUMP = (np.uint64(0xBEAC0467EBA5FACB), np.uint64(0xD86B048B86AA9922))
 _SEED_STEP, _SEED_1, _SEED_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -96,6 +96,11 @@ def _array(value, c):
                        aligned=value.flags.aligned)
 
 
+@_register(_quern.DeviceNDArray)
+def _device_array(value, c):
+    return types.Array(from_dtype(value.dtype), value.ndim, map_layout(value), readonly=not value.flags["WRITEABLE"])
+
+
 @_register(tuple)
 def _tuple(value, c):
     items = [typeof_impl(item, c) for item in value]
