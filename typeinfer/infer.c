@@ -747,6 +747,7 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
     *out = (Val){.src = ref};
     in->at = ref;
     if (!visit(in, ref, out)) return false;
+    if (!in->emit) assumed_follows(in, ref, &out->f);
     if (is_kind(out, TY_ITER) && makes_iterator(in, ref) && !v_keep_made(in, ref, out))
         return false;
     return !out->f.type || !type_is_too_large(out->f.type) || infer_too_large(in, ref, out->f.type);
@@ -788,6 +789,14 @@ static void store_fact(Infer *in, Ref ref, Fact f) {
     in->changed[ref] = ++in->clock;
 }
 
+/* Whatever it gives is not known, nor which way a branch goes. */
+static bool pass_by(Infer *in, const Inst *inst) {
+    if (in->stop == STOP_ABORT) return false;
+    for (int k = 0; k < 2 && inst->op == OP_branch; k++)
+        infer_take_edge(in, inst->block, 1 << k, inst->target[k]);
+    return true;
+}
+
 /* Visits one instruction; false: the visit of the block ends here. */
 static bool step(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
@@ -802,7 +811,7 @@ static bool step(Infer *in, Ref ref) {
         infer_take_edge(in, inst->block, 4, inst->error);
     if (!ok) {
         in->visited[ref] = -1;
-        return false;
+        return in->passes && pass_by(in, inst);
     }
     in->visited[ref] = in->unsettled ? -1 : now;
     bool value = ir_op_info[inst->op].result != RES_VOID;
@@ -866,6 +875,21 @@ static void assume_open_result(Infer *in) {
     if (inst->result.type == open.type) inst->result = (Fact){0};
 }
 
+bool infer_is_stuck(const Infer *in) {
+    for (int32_t i = 0; i < in->cfg.nrpo; i++)
+        if (in->reached[in->cfg.rpo[i]] && in->stopped[in->cfg.rpo[i]]) return true;
+    return false;
+}
+
+/* An int that was assumed of a container's items does not do for what is done with them, in front of what would say what they are. All of
+ * inference begins again after this round: what lies behind is looked at for what it says of them. */
+static void explore(Infer *in) {
+    if (in->ti->aborted || !infer_is_stuck(in) || !assumed_any(in->ti)) return;
+    in->passes = true;
+    walk(in);
+    in->passes = false;
+}
+
 /* A negative constant that meets a uint64 is an error only when all is known: it may not stay a constant. */
 void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
@@ -879,6 +903,7 @@ void infer_fixed_point(Infer *in) {
         walk(in);
         if (forget_conflicts(in)) walk(in);
     }
+    explore(in);
     if (in->inst->left_open &&
         !container_is_closed(in, in->inst->left_open, in->inst->returned.type))
         in->inst->left_open = NULL;

@@ -217,6 +217,7 @@ struct Infer {
     Ref *stopped;   /* by block: where its visit ended early, or 0 */
     StopReason stop;
     bool settled;   /* facts are final: what is in error may say so */
+    bool passes;    /* what cannot be typed is passed by: explore */
     bool unsettled; /* an answer depended on an instance that is not done: visit again */
     bool report;    /* errors become diagnostics */
     bool strong, guards, bounds, error_numpy, kernel, parallel;

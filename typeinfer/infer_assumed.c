@@ -4,7 +4,7 @@
  * int with a number (type_assumed): list(int#3). It goes wherever the container goes, through calls, generators, comprehensions and
  * tuples, and where something else is put into a container of int#3, or two containers meet that must be of one type, that says what
  * #3 is. Then all of inference begins again, and the place that made the container begins with what was learned; what has learned
- * nothing is an int. Code is made by a round without such types. No value of an assumed type exists: nothing was ever put in. */
+ * nothing is an int. What is computed of it, an int as well, says nothing in this round. Code is made by a round without such types. No value of an assumed type exists: nothing was ever put in. */
 #include "typeinfer/infer_made.h"
 #include "frontend/base/hash.h"
 
@@ -116,6 +116,7 @@ static int32_t root_of(const AssumedPlaces *all, int32_t k) {
 
 static bool holds(const AssumedPlaces *all, const Type *type, int32_t root) {
     if (!type->assumed || type_is_instance(type)) return false;
+    if (type_follows_assumed(type)) return false;
     if (type_is_assumed(type)) return root_of(all, (int32_t)type->bits - 1) == root;
     if (type->element && holds(all, type->element, root)) return true;
     for (int32_t k = 0; k < type->nparams; k++)
@@ -137,6 +138,7 @@ static const Type *learned_both(Infer *in, const Assumed *place, const Type *typ
 
 static void learn(Infer *in, const Type *assumed, const Type *type) {
     AssumedPlaces *all = in->ti->assumed;
+    if (type_follows_assumed(assumed) || type_follows_assumed(type)) return;
     int32_t a = root_of(all, (int32_t)assumed->bits - 1), b;
     if (type_is_assumed(type)) {
         b = root_of(all, (int32_t)type->bits - 1);
@@ -150,6 +152,31 @@ static void learn(Infer *in, const Type *assumed, const Type *type) {
     if (holds(all, type, a)) return;
     const Type *both = learned_both(in, all->items[a], type);
     if (both) all->items[a]->learned = both;
+}
+
+static bool is_assumed_operand(const Infer *in, Ref arg) {
+    const Type *type = in->facts[arg].type;
+    return type && type->assumed;
+}
+
+/* User functions say themselves what they give. */
+static bool computes(const Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_attr || inst->op == OP_unary || inst->op == OP_binary) return true;
+    const Type *callee = inst->op == OP_call_py ? in->facts[ir_arg(in->f, ref, 0)].type : NULL;
+    return callee && callee->binding && callee->binding->kind != BIND_FUNCTION;
+}
+
+void assumed_follows(Infer *in, Ref ref, Fact *f) {
+    const Inst *inst = ir_inst(in->f, ref);
+    const Type *type = f->type;
+    if (!in->ti->assumed->len || !type || type->kind != ti_wint(in)->kind || !computes(in, ref))
+        return;
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (is_assumed_operand(in, ir_arg(in->f, ref, k))) {
+            *f = fact_of(type_assumed(in->types, type->kind, ASSUMED_OF_ASSUMED));
+            return;
+        }
 }
 
 void assumed_is(Infer *in, const Type *a, const Type *b) {
@@ -202,6 +229,7 @@ static const Type *known_of(Ti *ti, int32_t k) {
 /* Without assumed types. */
 static const Type *resolved(Ti *ti, const Type *type) {
     if (!type->assumed) return type;
+    if (type_follows_assumed(type)) return type_unknown(ti->types);
     if (type_is_assumed(type)) return known_of(ti, (int32_t)type->bits - 1);
     if (type->kind == TY_OPTIONAL) return type_optional(ti->types, resolved(ti, type->element));
     bool tuple = type->kind == TY_TUPLE, cls = type->kind == TY_CLASS;
@@ -232,6 +260,12 @@ static bool settle(Ti *ti, bool as_ints) {
         any = true;
     }
     return any;
+}
+
+bool assumed_any(const Ti *ti) {
+    for (int32_t k = 0; k < ti->assumed->len; k++)
+        if (ti->assumed->items[k]->asked && !ti->assumed->items[k]->settled) return true;
+    return false;
 }
 
 /* As long as something is learned, what is not may be yet. */

@@ -332,17 +332,11 @@ void list_begin(Infer *in, const Infer *before) {
     }
 }
 
-static bool gets_stuck(const Infer *in) {
-    for (int32_t i = 0; i < in->cfg.nrpo; i++)
-        if (in->reached[in->cfg.rpo[i]] && in->stopped[in->cfg.rpo[i]]) return true;
-    return false;
-}
-
 /* Inference that got stuck may have done so on what an empty tuple has not: the empty displays that are changed, given away or kept where it
  * has not come are objects, too. Are there any? */
 bool list_unstick(Infer *in) {
     int32_t known = in->inst->lists.len;
-    if (!ti_has_heap(in) || !gets_stuck(in)) return false;
+    if (!ti_has_heap(in) || !infer_is_stuck(in)) return false;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         int32_t n = operands_of_objects(ir_inst(in->f, ref));
         for (int32_t k = 0; k < n; k++)

@@ -31,6 +31,11 @@ const Type *container_like(Infer *in, const Type *like, const Type *const *param
  * false: an error; *found: there is something to tell. */
 bool container_told(Infer *in, Ref ref, const Type *type, int steps, bool *found);
 
+/* -- infer.c -- */
+
+/* Is there an instruction of which inference has come no further? */
+bool infer_is_stuck(const Infer *in);
+
 /* -- infer_assumed.c -- */
 
 /* Which unknown type: in parameter `param` of the containers of a web; `path` says where in it. */
@@ -45,8 +50,12 @@ const Type *assumed_type(Infer *in, const Type *type, const AssumedAt *at);
 void assumed_is(Infer *in, const Type *a, const Type *b);
 /* A value may be of either: containers are of one type then, numbers need not be. */
 void assumed_meets(Infer *in, const Type *a, const Type *b);
+/* The instruction has computed it: if that is an int of what was assumed to be one, it says nothing of what it is put into. */
+void assumed_follows(Infer *in, Ref ref, Fact *f);
 /* All that was assumed is known now, or an int; false: nothing was assumed. */
 bool assumed_settle(Ti *ti);
+/* Has anything been assumed in this round? Then there is another one. */
+bool assumed_any(const Ti *ti);
 void assumed_begin(Ti *ti); /* another round */
 
 /* -- infer_origin.c -- */

@@ -740,12 +740,20 @@ static bool has_name(const Slot *dict, Str name) {
     return false;
 }
 
+/* Does the empty display stay so? That of a comprehension, which is part of the function since CPython 3.12, lies in front of the loop that
+ * fills it. */
+static bool stays_empty(SsaBuild *b, int32_t place) {
+    Ref made = bc_read(b, slot_var(b, place) + VAR_VALUE);
+    return ir_inst(b->func, made)->block == b->ir.block;
+}
+
 /* f(**{"x": 1}), f(y=2, **{"x": 1}): a display with constant names that the other one has not. Its items follow those that are there. */
 static bool merge_display(SsaBuild *b, Slot *dict, const Slot *more) {
     if (more->kind != SLOT_DICT || b->displays_unsure || !dict->named || dict->merged ||
         !more->named || more->merged)
         return false;
     int32_t n = more->items ? more->items->n : 0;
+    if (!n && !stays_empty(b, b->depth - 1)) return false;
     const DictItem **items = arena_array(b->arena, const DictItem *, n + 1);
     for (const DictItem *item = more->items; item; item = item->before) {
         if (has_name(dict, item->name)) return false;

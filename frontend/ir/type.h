@@ -192,6 +192,11 @@ const Type *type_assumed(TypeTable *t, TypeKind kind, int32_t number);
 static inline bool type_is_assumed(const Type *type) {
     return type->kind < TY_SCALARS && type->bits;
 }
+/* The same, computed from what is taken for an int: when that is known, this may be something else, too. */
+enum { ASSUMED_OF_ASSUMED = INT32_MAX };
+static inline bool type_follows_assumed(const Type *type) {
+    return type_is_assumed(type) && type->bits == ASSUMED_OF_ASSUMED;
+}
 /* Fields of scalars, records and blocks. `fields` are borrowed from the same arena; `dtype` is compared by address, and may be NULL. */
 const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
                         const int64_t *offsets, int32_t n, int64_t size, void *dtype);

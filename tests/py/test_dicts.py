@@ -679,3 +679,31 @@ def test_display_of_a_branch_that_nobody_takes():
         v[0] = {**{"a": 9}, "b": q} if bool else 0
         return v
     same(f, 3)
+
+
+def test_a_comprehension_in_a_display_of_a_dict_is_no_empty_display():
+    """Since CPython 3.12 its dict is made in the function itself, in front of the loop that fills it."""
+    @njit
+    def first(n):
+        return {**{k: 8 for k in range(n)}, 9: 2}
+
+    @njit
+    def alone(n):
+        return {**{str(k): 8 for k in range(n)}}, {**{**{k: 1 for k in range(n) if k}}, 7: 7}
+
+    @njit
+    def two(n):
+        return {**{k: 8 for k in range(n)}, **{k + 1: 7 for k in range(n)}}
+
+    @njit
+    def behind(n):
+        return {7: 1, **{k: 8 for k in range(n)}, 9: 2, **{5: 5 for _ in range(n)}}
+
+    @njit
+    def grown(a, n):
+        a |= {**{"x": 8 for _ in range(n)}, "y": 2}
+        return a
+    for n in 0, 1, 4:
+        for f in first, alone, two, behind:
+            same(f, n)
+        same(grown, {"x": 1}, n)
