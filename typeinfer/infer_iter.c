@@ -487,12 +487,18 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
     return v_iter_len(in, inner, out);
 }
 
+/* The number of a round, which is no constant of the program even where it is known. */
+static Val as_variable(Infer *in, Val counter) {
+    if (in->emit) counter.ref = v_ref(in, counter);
+    counter.f.value = NULL;
+    return counter;
+}
+
 __attribute__((noinline)) static bool enumerate_item(Infer *in, Val pair, Val counter, Val *out) {
     Val item[2] = {0};
     if (!v_iter_get(in, v_item(in, pair, 0), counter, &item[1])) return false;
     Val first = v_item(in, pair, 1);
-    counter.f.value = NULL;
-    if (!v_binary(in, OPR_add, false, counter, first, &item[0])) return false;
+    if (!v_binary(in, OPR_add, false, as_variable(in, counter), first, &item[0])) return false;
     return *out = v_tuple(in, item, 2), true;
 }
 
@@ -553,8 +559,7 @@ __attribute__((noinline)) static bool plain_item(Infer *in, Val of, Val counter,
 
 bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     Val n = {0};
-    if (!in->unrolled)
-        counter.f.value = NULL; /* it varies although its first value is a constant */
+    if (!in->unrolled) counter = as_variable(in, counter); /* its first value alone is a constant */
     if (!ti_has_stack(in, "iterators")) return false;
     if (!is_kind(&it, TY_ITER)) return plain_item(in, it, counter, out);
     Val inner = iter_inner(it);

@@ -336,3 +336,47 @@ def test_what_reads_a_list_before_it_is_filled_knows_what_fills_it():
         same(f, 4)
         same(f, 0)
     same(wrapped, "the quick brown fox jumps over the lazy dog", 11)
+
+
+def test_the_number_of_a_round_that_is_known_is_that_number():
+    """The first rounds over a display are apart until it is found to be a list; their numbers are values."""
+    class Bad(Exception):
+        pass
+
+    @njit
+    def numbered(n):
+        v = [[10], [0, n]]
+        t = []
+        try:
+            for k, q in enumerate(v):
+                t.append(k)
+        except Bad:
+            pass
+        return t
+
+    @njit
+    def from_five(n):
+        v = [[1], [2], [n]]
+        t = []
+        for k, q in enumerate(v, 5):
+            t.append((k, len(v[k - 5])))
+        return t
+
+    @njit
+    def backwards(n):
+        v = [[], [n]]
+        t = []
+        for k, q in enumerate(v[::-1]):
+            t.append((k, len(q)))
+        return t
+
+    @njit
+    def in_pairs(n):
+        v = [[10], [0, n]]
+        t = []
+        for k, (q, i) in enumerate(zip(v, range(3))):
+            t.append((k, q[0], i))
+        v.append([n])
+        return t
+    for f in numbered, from_five, backwards, in_pairs:
+        same(f, 4)
