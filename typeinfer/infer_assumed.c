@@ -9,7 +9,10 @@
 #include "frontend/base/hash.h"
 
 /* More are ints at once, so that what makes ever more types comes to its end. */
-enum { MOST_ASSUMED = 400, MOST_ROUNDS = 20 };
+enum { MOST_ASSUMED = 400, ROUNDS_OF_ASSUMING = 20 };
+
+/* In later rounds what is computed of them says that it is an int: of a chain of lists, each computed of the one before, each would take a round. */
+enum { ROUNDS_OF_FOLLOWING = 6 };
 
 /* A parameter of the containers of one web, in one instance of its function. */
 struct Assumed {
@@ -65,7 +68,8 @@ static const Type *assume(Infer *in, const AssumedAt *at) {
     int32_t k = 0;
     while (k < all->len && !same_place(all->items[k], in->inst, at))
         k++;
-    if (k >= MOST_ASSUMED || (k == all->len && in->ti->rounds > MOST_ROUNDS)) return python_int;
+    if (k >= MOST_ASSUMED || (k == all->len && in->ti->rounds > ROUNDS_OF_ASSUMING))
+        return python_int;
     if (k == all->len) {
         Assumed *a = arena_new(in->arena, Assumed);
         *a = (Assumed){.code = in->inst->info->code->handle,
@@ -159,19 +163,20 @@ static bool is_assumed_operand(const Infer *in, Ref arg) {
     return type && type->assumed;
 }
 
-/* User functions say themselves what they give. */
-static bool computes(const Infer *in, Ref ref) {
+/* Functions of the user say themselves what they give; others may give what they were given, as max() does. */
+static bool computes(const Infer *in, Ref ref, const Type *out) {
     const Inst *inst = ir_inst(in->f, ref);
     if (inst->op == OP_attr || inst->op == OP_unary || inst->op == OP_binary) return true;
-    const Type *callee = inst->op == OP_call_py ? in->facts[ir_arg(in->f, ref, 0)].type : NULL;
+    if (inst->op != OP_call_py || type_is_assumed(out)) return false;
+    const Type *callee = in->facts[ir_arg(in->f, ref, 0)].type;
     return callee && callee->binding && callee->binding->kind != BIND_FUNCTION;
 }
 
 void assumed_follows(Infer *in, Ref ref, Fact *f) {
     const Inst *inst = ir_inst(in->f, ref);
     const Type *type = f->type;
-    if (!in->ti->assumed->len || !type || type->kind != ti_wint(in)->kind || !computes(in, ref))
-        return;
+    if (!in->ti->assumed->len || in->ti->rounds > ROUNDS_OF_FOLLOWING || in->inst->library) return;
+    if (!type || type->kind != ti_wint(in)->kind || !computes(in, ref, type)) return;
     for (int32_t k = 0; k < inst->nargs; k++)
         if (is_assumed_operand(in, ir_arg(in->f, ref, k))) {
             *f = fact_of(type_assumed(in->types, type->kind, ASSUMED_OF_ASSUMED));
