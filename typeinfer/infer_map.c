@@ -172,13 +172,11 @@ static bool broadcast_lengths(Infer *in, const Operands *o, Val *lengths) {
     return true;
 }
 
-/* In kernels: into an array of the thread. */
+/* In kernels, with `lengths` that are known: into an array of the thread. */
 static bool map_into_local(Infer *in, const Binding *f, const Operands *o, const Type *element,
-                           const Val *args, int32_t n, Val *out) {
-    Val lengths[MAX_AXES];
+                           const Val *args, int32_t n, const Val *lengths, Val *out) {
     const char *name = library_text(in, f->name);
     Layout layout = o->column_major ? LAYOUT_F : LAYOUT_C;
-    if (!broadcast_lengths(in, o, lengths)) return ti_may_allocate(in, name);
     const Type *type = type_array(in->types, element, o->ndim, layout);
     return v_local_array(in, name, type, lengths, o->ndim, out) &&
            v_map_into(in, *out, f, false, args, n);
@@ -193,7 +191,10 @@ bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int
     if (!callee) return false;
     const Type *element = type_strong(in->types, callee->result.type);
     if (!type_is_item(element) && element->kind != TY_RECORD) return map_error(in, f, args, n);
-    if (!ti_has_heap(in)) return map_into_local(in, f, &o, element, args, n, out);
+    Val lengths[MAX_AXES];
+    /* of other lengths it has to be computed in what reads it: see the pass `fuse` */
+    if (!ti_has_heap(in) && broadcast_lengths(in, &o, lengths))
+        return map_into_local(in, f, &o, element, args, n, lengths, out);
     Layout layout = o.column_major ? LAYOUT_F : LAYOUT_C;
     *out = val_of(fact_of(type_array(in->types, element, o.ndim, layout)));
     if (!in->emit) return true;

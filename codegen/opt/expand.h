@@ -53,7 +53,8 @@ Ref em_or(Emit *e, Ref a, Ref b);
 /* Of an op that may raise; goes on in a fresh block where it has an error successor. */
 Ref em_raising(Emit *e, Op op, const Type *type, const Ref *args, int32_t nargs);
 Ref em_call(Emit *e, Func *func, const Ref *args, int32_t nargs);
-bool em_in_kernel(const Emit *e); /* no memory to allocate, no calls of itself */
+bool em_in_kernel(const Emit *e);             /* no memory to allocate, no calls of itself */
+bool em_without_heap(const PassContext *ctx); /* the same */
 int32_t em_block(Emit *e);
 bool em_is_array(const Emit *e, Ref ref);
 /* The function's value: its instructions where it is one block, otherwise a call. */
@@ -92,6 +93,8 @@ Step em_step(const Func *func, Ref array, int axis);
 /* Are two values the same because they are computed alike? */
 bool em_is_same(const Func *func, Ref a, Ref b);
 bool em_same_length(const Func *func, Ref a, int axis_a, Ref b, int axis_b);
+/* The array whose part, transposed or not, it is. */
+Ref em_root(const Func *func, Ref array);
 /* Do they belong to different arrays, of which one at least is new? */
 bool em_known_apart(const Func *func, Ref a, Ref b);
 /* Of a map_into: do the target and an operand share memory, as far as their slices tell? */

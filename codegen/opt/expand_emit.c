@@ -47,9 +47,12 @@ bool em_is_array(const Emit *e, Ref ref) {
     return ir_type(e->func, ref)->kind == TY_ARRAY;
 }
 
+bool em_without_heap(const PassContext *ctx) {
+    return ctx->options->entry == ENTRY_KERNEL || !target_is_host(ctx->options->infer.target);
+}
+
 bool em_in_kernel(const Emit *e) {
-    const CompileOptions *options = e->ctx->options;
-    return options->entry == ENTRY_KERNEL || !target_is_host(options->infer.target);
+    return em_without_heap(e->ctx);
 }
 
 int32_t em_block(Emit *e) {

@@ -382,7 +382,7 @@ static bool is_fresh(const Frame *f, Ref array) {
     return any;
 }
 
-static Ref root_array(const Func *func, Ref array) {
+Ref em_root(const Func *func, Ref array) {
     for (;;) {
         const Inst *inst = ir_inst(func, array);
         if (inst->op != OP_view && inst->op != OP_transpose && inst->op != OP_reshape) return array;
@@ -393,7 +393,7 @@ static Ref root_array(const Func *func, Ref array) {
 bool em_known_apart(const Func *func, Ref a, Ref b) {
     int steps = MOST_STEPS;
     Frame f = {.func = func, .steps = &steps};
-    a = root_array(func, a), b = root_array(func, b);
+    a = em_root(func, a), b = em_root(func, b);
     if (a == b) return false;
     bool fresh_a = is_fresh(&f, a), fresh_b = is_fresh(&f, b);
     bool given_a = ir_inst(func, a)->op == OP_param, given_b = ir_inst(func, b)->op == OP_param;

@@ -7,7 +7,10 @@
  *   - no failure comes before one that came first: what raises between them, and how the two functions raise, is looked at;
  *   - the consumer has as many axes: a producer that is repeated along an axis would be computed again and again.
  * Where something else may raise between them, or the shape of the result is asked for, the shapes are tested where the map stood.
- * A reduction from the first element gets it as its start. */
+ * A reduction from the first element gets it as its start.
+ *
+ * In kernels, which have no heap (unmade.c), whatever fits is taken in. What would read elements that were written before is told,
+ * since there is no room for a copy. */
 #include "codegen/opt/expand.h"
 #include "frontend/base/bits.h"
 
@@ -101,10 +104,22 @@ static bool fails(const Fuse *f, int32_t block) {
     return true;
 }
 
-/* Where a jump leads, or a branch whose other side only raises. */
+/* Where a block leads that does nothing. */
+static int32_t only_jumps(const Fuse *f, int32_t block) {
+    const Block *b = &f->func->blocks.items[block];
+    if (b->insts.len != 1 || b->preds.len != 1) return NO_BLOCK;
+    const Inst *last = inst_of(f, b->insts.items[0]);
+    return last->op == OP_jump ? last->target[0] : NO_BLOCK;
+}
+
+/* Where a jump leads, or a branch whose other side only raises, or where both sides only meet again: in kernels nothing raises. */
 static int32_t goes_on(const Fuse *f, const Inst *last) {
     if (last->op == OP_jump) return last->target[0];
     if (last->op != OP_branch) return NO_BLOCK;
+    int32_t met = only_jumps(f, last->target[0]);
+    if (met != NO_BLOCK && met == only_jumps(f, last->target[1]) &&
+        f->func->blocks.items[met].preds.len == 2)
+        return met;
     return fails(f, last->target[1])   ? last->target[0]
            : fails(f, last->target[0]) ? last->target[1]
                                        : NO_BLOCK;
@@ -133,8 +148,11 @@ static bool path_is_free(Fuse *f, Ref producer, Ref consumer) {
             if (inst->op == OP_branch) break;
         }
         if (at >= b->insts.len) return false;
-        block = goes_on(f, inst_of(f, b->insts.items[at]));
-        if (block == NO_BLOCK || f->func->blocks.items[block].preds.len != 1) return false;
+        const Inst *last = inst_of(f, b->insts.items[at]);
+        block = goes_on(f, last);
+        bool meets = block != NO_BLOCK && last->op == OP_branch && last->target[0] != block &&
+                     last->target[1] != block;
+        if (block == NO_BLOCK || f->func->blocks.items[block].preds.len != 1 + meets) return false;
         at = 0;
     }
     return false;
@@ -171,6 +189,7 @@ static int axes_of(const Fuse *f, Ref op) {
 }
 
 static bool same_size(const Fuse *f, Ref producer, Ref consumer) {
+    if (em_without_heap(f->ctx)) return true; /* better again and again than not at all */
     int n = inst_of(f, producer)->type->ndim;
     if (n != axes_of(f, consumer)) return false;
     for (int a = 0; a < n; a++)
@@ -197,7 +216,8 @@ static bool fits(Fuse *f, Ref producer, Ref consumer) {
     if (!takes_first(f, consumer) || !same_size(f, producer, consumer)) return false;
     Effects inner = effects_of(inst_of(f, producer)->u.func), outer = effects_of(inst->u.func);
     bool early = inst->op == OP_reduce && (inst->sub & REDUCE_EARLY);
-    if (inner.writes || outer.writes || (inner.raises && (outer.raises || early))) return false;
+    if (inner.writes || outer.writes) return false;
+    if (inner.raises && (outer.raises || early) && !em_without_heap(f->ctx)) return false;
     if (!fail_alike(f, producer, consumer) || !path_is_free(f, producer, consumer)) return false;
     f->test_in_front |= asks_shape(f, producer);
     return !f->test_in_front || inst->error == NO_BLOCK; /* the test has no handler's edge */
@@ -361,6 +381,17 @@ static void fuse(Fuse *f, Ref producer, Ref consumer) {
     vec_push(f->ctx->arena, &f->made, made);
 }
 
+/* -- kernels ----------------------------------------------------------------------------------------------------- */
+
+static void check_overlap(const Fuse *f, Ref into) {
+    WholeOp w = em_whole_op(f->ctx, f->func, into);
+    if (em_sharing(f->func, &w) != SHARED) return;
+    Span here = ir_span_of(f->func, into);
+    diag_add(f->ctx->module->diags, E0612, &here);
+    diag_note(f->ctx->module->diags, NULL,
+              "write a loop over the elements, or write to another array");
+}
+
 /* -- the pass ---------------------------------------------------------------------------------------------------- */
 
 static void find_users(Fuse *f) {
@@ -393,6 +424,8 @@ static bool one_round(Fuse *f) {
             for (int32_t k = 0; k < inst_of(f, ref)->nargs; k++)
                 f->user[ir_arg(f->func, ref, k)] = NO_REF;
             fuse(f, ref, user);
+            if (em_without_heap(f->ctx) && inst_of(f, user)->op == OP_map_into)
+                check_overlap(f, user);
             changed = true;
             block = &f->func->blocks.items[b];
             i = -1; /* the block has changed */
@@ -404,6 +437,7 @@ static bool one_round(Fuse *f) {
 void opt_fuse(PassContext *ctx, Func *func) {
     Fuse f = {.ctx = ctx, .func = func};
     bool any = false;
+    if (ctx->options->opt_level < 1 && !em_without_heap(ctx)) return;
     for (Ref ref = 1; ref < func->insts.len && !any; ref++)
         any = ir_inst(func, ref)->op == OP_map;
     while (any && one_round(&f))

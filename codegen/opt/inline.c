@@ -12,7 +12,7 @@
  * Device functions with barriers are written into kernels of the cpu device, which `workitem` cuts there. */
 #include "codegen/opt/expand.h"
 
-enum { MOST_INSTS = 300, MOST_CALLS = 32, FEW_INSTS = 40, MOST_STEPS = 64 };
+enum { MOST_INSTS = 300, MOST_CALLS = 32, MOST_IN_KERNELS = 300, FEW_INSTS = 40, MOST_STEPS = 64 };
 
 /* -- which --------------------------------------------------------------------------------------------- */
 
@@ -54,11 +54,16 @@ static bool only_calls_read(const Func *func, Ref map) {
     return true;
 }
 
-static bool takes_map(const Func *func, Ref call) {
+/* Kernels have no memory for the result of a map: whoever takes or gives an array, other than one that was made there, may have to do
+ * without it. */
+static bool takes_map(const PassContext *ctx, const Func *func, Ref call) {
     const Inst *inst = ir_inst(func, call);
-    if (inst->error != NO_BLOCK || inst->u.func == func) return false;
-    if (inst->u.func->skipped || !is_library(inst->u.func) || !is_simple(inst->u.func, MOST_INSTS))
+    bool heapless = em_without_heap(ctx);
+    if (inst->error != NO_BLOCK || inst->u.func == func || inst->u.func->skipped) return false;
+    if ((!heapless && !is_library(inst->u.func)) || !is_simple(inst->u.func, MOST_INSTS))
         return false;
+    if (heapless && inst->type && inst->type->kind == TY_ARRAY && inst->type->space != SPACE_LOCAL)
+        return true;
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(func, call, k);
         if (ir_inst(func, arg)->op == OP_map) return true;
@@ -164,12 +169,13 @@ void opt_inline_call(PassContext *ctx, Func *func, Ref call) {
 
 /* -- the pass ------------------------------------------------------------------------------------------- */
 
-static Ref find_call(const Func *func) {
+static Ref find_call(const PassContext *ctx, const Func *func) {
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
         for (int32_t i = 0; !block->removed && i < block->insts.len; i++) {
             Ref ref = block->insts.items[i];
-            if (ir_inst(func, ref)->op != OP_call || !takes_map(func, ref)) continue;
+            if (ir_inst(func, ref)->op != OP_call || !takes_map(ctx, func, ref)) continue;
+            if (em_without_heap(ctx)) return ref;
             for (int32_t k = 0; k < ir_inst(func, ref)->nargs; k++) {
                 Ref arg = ir_arg(func, ref, k);
                 if (ir_inst(func, arg)->op == OP_map && only_calls_read(func, arg)) return ref;
@@ -177,6 +183,46 @@ static Ref find_call(const Func *func) {
         }
     }
     return NO_REF;
+}
+
+static bool has_map(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_map) return true;
+    return false;
+}
+
+/* What only names another value: a phi whose other ways are gone, an item of a tuple that is made here, the one axis of an array as one
+ * axis. NO_REF: something else. */
+static Ref stands_for(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    Ref first = inst->nargs ? ir_arg(func, ref, 0) : NO_REF;
+    switch ((int)inst->op) {
+    case OP_phi: return inst->nargs == 1 && first != ref ? first : NO_REF;
+    case OP_item:
+        return ir_inst(func, first)->op == OP_tuple ? ir_arg(func, first, (int32_t)inst->imm)
+                                                    : NO_REF;
+    case OP_reshape: {
+        const Inst *length = inst->nargs == 2 ? ir_inst(func, ir_arg(func, ref, 1)) : NULL;
+        bool same = length && ir_type(func, first)->ndim == 1 && length->op == OP_shape &&
+                    ir_arg(func, ir_arg(func, ref, 1), 0) == first;
+        return same && ir_type(func, first) == inst->type ? first : NO_REF;
+    }
+    default: return NO_REF;
+    }
+}
+
+/* Maps come to those who read them by no other name. */
+static void name_maps(Func *func) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Ref ref = 1; ref < func->insts.len; ref++) {
+            Ref same = stands_for(func, ref);
+            if (!same) continue;
+            ir_replace_uses(func, ref, same);
+            ir_remove(func, ref);
+            changed = true;
+        }
+    }
 }
 
 static bool has_loop(const Func *func) {
@@ -358,16 +404,21 @@ static void inline_helpers(PassContext *ctx, Func *func) {
 }
 
 void opt_inline(PassContext *ctx, Func *func) {
-    inline_device_functions(ctx, func);
-    if (inline_steps(ctx, func)) cfg_remove_unreachable(func);
-    inline_helpers(ctx, func);
-    bool any = false;
-    for (Ref ref = 1; ref < func->insts.len && !any; ref++)
-        any = ir_inst(func, ref)->op == OP_map;
-    for (int i = 0; any && i < MOST_CALLS; i++) {
-        Ref call = find_call(func);
+    bool optimises = ctx->options->opt_level > 0;
+    if (!optimises && !em_without_heap(ctx)) return; /* kernels have no other way for maps */
+    if (optimises) {
+        inline_device_functions(ctx, func);
+        if (inline_steps(ctx, func)) cfg_remove_unreachable(func);
+        inline_helpers(ctx, func);
+    }
+    bool any = has_map(func), heapless = em_without_heap(ctx);
+    for (int32_t i = 0; heapless && !any && i < ctx->module->funcs.len; i++)
+        any = has_map(ctx->module->funcs.items[i]);
+    for (int i = 0; any && i < (heapless ? MOST_IN_KERNELS : MOST_CALLS); i++) {
+        Ref call = find_call(ctx, func);
         if (!call) break;
         opt_inline_call(ctx, func, call);
+        if (heapless) name_maps(func);
     }
     if (any) cfg_remove_unreachable(func);
 }

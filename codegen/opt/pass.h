@@ -60,6 +60,7 @@ void opt_inline_call(PassContext *ctx, Func *func, Ref call);
 bool opt_is_step(const Func *func,
                  Ref call); /* of few instructions on a container, which is inlined */
 void opt_fuse(PassContext *ctx, Func *func);
+void opt_unmade(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);
 void opt_latches(PassContext *ctx, Func *func);
 void opt_fields(PassContext *ctx, Func *func);
