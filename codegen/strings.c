@@ -286,20 +286,24 @@ int32_t quern_text_print(CallContext *ctx, const void *text, int64_t how) {
 
 /* One conversion into `out`, unless that is NULL; how many bytes it makes, and where the format goes on. */
 static int convert(char *out, size_t room, const char **format, const char **operand) {
-    const char *at = *format, *from = *operand;
-    bool is_text = at[1] == 's', is_float = at[1] == 'f', is_signed = at[1] == 'l' && at[3] == 'd';
-    bool with_sign = at[1] == '+';
+    char one[32];
+    size_t n = 1 + strspn(*format + 1, "-+ #0123456789.l");
+    char kind = (*format)[n];
     uint64_t bits;
-    memcpy(&bits, from, sizeof bits);
-    *format = at + (at[1] == 'l' ? 4 : with_sign ? 3 : 2);
-    *operand = from + sizeof bits;
     double x;
+    memcpy(&bits, *operand, sizeof bits);
     memcpy(&x, &bits, sizeof x);
-    if (is_text) return snprintf(out, room, "%s", (const char *)(uintptr_t)bits);
-    if (with_sign) return snprintf(out, room, "%+f", x);
-    if (is_float) return snprintf(out, room, "%f", x);
-    if (is_signed) return snprintf(out, room, "%lld", (long long)bits);
-    return snprintf(out, room, "%llu", (unsigned long long)bits);
+    memcpy(one, *format,
+           QN_MIN(n + 1, sizeof one - 1)); /* put_format of infer_print.c makes none so long */
+    one[QN_MIN(n + 1, sizeof one - 1)] = 0;
+    *format += n + 1;
+    *operand += sizeof bits;
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"");
+    int made = kind == 's'              ? snprintf(out, room, one, (const char *)(uintptr_t)bits)
+               : strchr("eEfFgG", kind) ? snprintf(out, room, one, x)
+                                        : snprintf(out, room, one, (unsigned long long)bits);
+    _Pragma("GCC diagnostic pop");
+    return made;
 }
 
 static size_t print_into(char *out, size_t room, const char *format, const char *operand) {

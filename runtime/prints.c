@@ -37,7 +37,8 @@ static uint64_t *word(Lines *l, uint64_t at) {
 static void name_truths(const char *format, uint64_t *operands) {
     for (int32_t k = 0; *format; format++) {
         if (*format != '%') continue;
-        if (*++format == '%') continue;
+        format += 1 + strspn(format + 1, "-+ #0123456789.l");
+        if (*format == '%') continue;
         if (*format == 's') operands[k] = (uint64_t)(uintptr_t)(operands[k] ? "True" : "False");
         k++;
     }

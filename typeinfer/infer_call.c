@@ -1,4 +1,5 @@
 /* infer_call.c - calls: what a callee is, and why it cannot be called. */
+#include "typeinfer/infer_local.h"
 #include "typeinfer/infer_made.h"
 #include "typeinfer/infer_variant.h"
 
@@ -251,6 +252,7 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (refuses_text(in, name, args)) return false;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);
+    if (v_kernel_text(in, name, args, &known, out) || known) return !in->stop;
     if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args) ||
         !tuples_as_arrays(in, name, args))
         return false;

@@ -20,5 +20,7 @@ bool local_list_checked(Infer *in, Ref ref, int32_t k, bool *ok);
 bool v_local_list(Infer *in, Ref list, Val *v);
 /* An item of one that holds Python numbers alone is one. */
 void v_local_item(Infer *in, Ref ref, Val *item);
+/* format, str, repr and "".join of what is only printed, in kernels; known false: it is something else. */
+bool v_kernel_text(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 
 #endif

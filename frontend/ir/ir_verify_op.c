@@ -472,31 +472,40 @@ static bool check_guard(Verifier *v, Ref ref) {
     return check_i64(v, ref, 1, inst->nargs);
 }
 
-/* One conversion for each operand: %s bool, %lld and %llu ints of 64 bits, %f and %+f double. */
-static bool check_print(Verifier *v, Ref ref) {
+/* Of the conversion that begins there, with C's flags, width and precision: the type of its operand. TY_none: there is no such one. */
+static TypeKind conversion_at(Str format, int32_t *length) {
     static const struct {
         const char *text;
         TypeKind kind;
-    } conversions[] = {
-        {"%s", TY_bool}, {"%lld", TY_i64}, {"%llu", TY_u64}, {"%f", TY_f64}, {"%+f", TY_f64}};
+    } conversions[] = {{"s", TY_bool},  {"lld", TY_i64}, {"llu", TY_u64}, {"llx", TY_u64},
+                       {"llX", TY_u64}, {"llo", TY_u64}, {"e", TY_f64},   {"E", TY_f64},
+                       {"f", TY_f64},   {"F", TY_f64},   {"g", TY_f64},   {"G", TY_f64}};
+    int32_t n = 1;
+    while (n < format.len && strchr("-+ 0123456789.", format.bytes[n]))
+        n++;
+    Str rest = {format.bytes + n, format.len - n};
+    for (int which = 0; which < countof(conversions) && n < 24; which++) {
+        if (!str_starts(rest, conversions[which].text)) continue;
+        *length = n + (int32_t)strlen(conversions[which].text);
+        return conversions[which].kind;
+    }
+    return TY_none;
+}
+
+/* One conversion for each operand: a bool as text, ints of 64 bits, doubles. */
+static bool check_print(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     if (!inst->u.name) return bad(v, ref, "the format is missing");
     Str rest = *inst->u.name;
-    int32_t n = 0;
-    while (rest.len) {
-        int32_t skip = 1, which = 0;
-        if (str_starts(rest, "%%")) skip = 2;
-        while (skip == 1 && *rest.bytes == '%' && which < countof(conversions) &&
-               !str_starts(rest, conversions[which].text))
-            which++;
-        if (skip == 1 && *rest.bytes == '%') {
-            if (which == countof(conversions)) return bad(v, ref, "no such conversion");
-            if (n >= inst->nargs || arg_type(v, ref, n)->kind != conversions[which].kind)
-                return bad(v, ref, "an operand is not what the format says");
-            skip = (int32_t)strlen(conversions[which].text);
-            n++;
-        }
-        rest = (Str){rest.bytes + skip, rest.len - skip};
+    int32_t n = 0, skip;
+    for (; rest.len; rest = (Str){rest.bytes + skip, rest.len - skip}) {
+        skip = str_starts(rest, "%%") ? 2 : 1;
+        if (*rest.bytes != '%' || skip == 2) continue;
+        TypeKind kind = conversion_at(rest, &skip);
+        if (kind == TY_none) return bad(v, ref, "no such conversion");
+        if (n >= inst->nargs || arg_type(v, ref, n)->kind != kind)
+            return bad(v, ref, "an operand is not what the format says");
+        n++;
     }
     return n == inst->nargs || bad(v, ref, "operands that the format does not name");
 }

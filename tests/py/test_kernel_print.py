@@ -52,6 +52,50 @@ def test_separators_and_ends(device, capfd):
     assert printed(capfd) == "\n1%s2|1 2\n"
 
 
+def test_f_strings(device, capfd):
+    """As Python has them, but for floats without a format, which have six digits as elsewhere in print."""
+    @cuda.jit
+    def kernel(i, x, mask, flag):
+        print(f"i={i} {i:5d}|{i:<5}|{i:05}|{i:+d}|{i: d}|{i:>4}", f"{x:.3f} {x:9.2e}|{x:<8.3g}|{x:+.1F}|{x:08.2f}|{-x:6.1f}", sep=" / ")
+        print(f"{mask[0]:x} {mask[0]:08X} {mask[0]:o} {flag} {flag!s} {i > 3} 100% {{{i}}} {'text'} {None}")
+        line = f"{x} {x!r} {(i, x)} {i * 2:.1f}"
+        print(line, str(i), repr(x), f"{i}", "", f"")
+
+    i, x, mask, flag = 42, 3.14159, np.array([48879], np.uint32), True
+    kernel[1, 1](i, x, mask, flag)
+    six = f"{x:f}"
+    assert printed(capfd).splitlines() == [
+        f"i={i} {i:5d}|{i:<5}|{i:05}|{i:+d}|{i: d}|{i:>4} / {x:.3f} {x:9.2e}|{x:<8.3g}|{x:+.1F}|{x:08.2f}|{-x:6.1f}",
+        f"{mask[0]:x} {mask[0]:08X} {mask[0]:o} {flag} {flag!s} {i > 3} 100% {{{i}}} {'text'} {None}",
+        f"{six} {six} (42, {six}) {i * 2:.1f} {i} {six} {i}  "]
+
+
+@pytest.mark.parametrize("spec", ["^5", "*>5", ",", "05.2", ".3", "b", "%", "<05", "c", "s"])
+def test_formats_that_are_refused(spec):
+    space = {}
+    exec(f"def kernel(i, x): print(f'{{i:{spec}}} {{x:{spec}}}')", space)
+    with pytest.raises(errors.TypingError, match="the format '.*' of .* is not available in a kernel"):
+        cuda.jit("void(int64, float64)")(space["kernel"])
+
+
+def test_text_that_is_not_only_printed_is_refused():
+    def kept(i, out):
+        line = f"{i}"
+        print(line)
+        out[0] = len(line)
+
+    def chosen(i, out):
+        line = f"{i}" if i > 0 else "none"
+        print(line)
+
+    def between(i, out):
+        print("-".join((f"{i}", f"{i}")))
+
+    for kernel in (kept, chosen, between):
+        with pytest.raises(errors.TypingError, match="text is not available in a kernel"):
+            cuda.jit("void(int64, float64[:])")(kernel)
+
+
 def test_lines_are_whole(device, capfd):
     @cuda.jit
     def kernel(a):
