@@ -274,3 +274,4 @@ void compound(const Real *rates, Int n, const Int *years, Int ny, Real *out, Int
 #include "seen_third.h"
 #include "seen_fourth.h"
 #include "seen_fifth.h"
+#include "seen_sixth.h"

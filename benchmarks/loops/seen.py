@@ -1,4 +1,4 @@
-"""Loops that the passes may be tuned for: 109 kernels of some twenty fields. CASES: name -> (function, arguments, kind of the C result).
+"""Loops that the passes may be tuned for: 123 kernels of some twenty fields. CASES: name -> (function, arguments, kind of the C result).
 
 Arguments are made from a generator; every kernel can run again and again on the same ones. seen.c has the same in C."""
 import math
@@ -7,6 +7,7 @@ import numpy as np
 import seen_fifth
 import seen_fourth
 import seen_more
+import seen_sixth
 import seen_third
 
 
@@ -308,4 +309,5 @@ CASES = {
     **seen_third.CASES,
     **seen_fourth.CASES,
     **seen_fifth.CASES,
+    **seen_sixth.CASES,
 }

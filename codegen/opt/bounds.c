@@ -138,7 +138,7 @@ static bool describe_inside(Bounds *s, Ref ref) {
     if (n && describe_plain(s, index, n, low_known, high_known, block)) return true;
     s->conditions.len = before;
     Interval all = n ? bounds_interval(s, index, (Place){SUM_BITS, 0, block}) : (Interval){0};
-    if (all.ok) all = bounds_closer(s, index, all, block);
+    if (all.ok && !s->walks) all = bounds_closer(s, index, all, block);
     if (!all.ok) return false;
     bool natural = low_known || bounds_require_nonnegative(s, all.low);
     if (!natural && !describe_around(s, ref, all.low)) return false;
@@ -189,7 +189,8 @@ static bool describe(Bounds *s, Ref ref) {
     Op op = (Op)ir_inst(s->func, ref)->op;
     if (op != OP_check_index && op != OP_wrap_index) return describe_divisor(s, ref);
     int32_t before = s->conditions.len;
-    s->leaves = s->choices = s->guards = 0;
+    s->leaves = s->choices = s->guards = s->signs = 0;
+    s->walks = false;
     if (describe_inside(s, ref)) return true;
     s->conditions.len = before; /* what was emitted for nothing, dce removes */
     return false;

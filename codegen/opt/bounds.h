@@ -40,6 +40,8 @@ typedef struct Bounds {
     const Type *i64, *boolean;
     int leaves, choices; /* looked at for one index, of which there is an end */
     int guards;          /* that say something of this index */
+    int signs;           /* of steps, which were asked for */
+    bool walks;          /* what guards say is all that is taken of this index */
     bool in_step;        /* the variable looked at is one beside which another goes */
     RefList natural;     /* divisions whose dividend is not negative */
     RefList from_end;    /* checks of indices that are always negative */

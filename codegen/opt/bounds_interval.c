@@ -325,8 +325,9 @@ static bool moves(Bounds *s, Ref ref, Ref phi, bool up, Place at) {
                (plus == up ? k >= 0 : k <= 0);
     if (plus != up) return false;
     Interval by = bounds_interval(s, step, inside(at, block));
-    return by.ok &&
-           (opt_at_least(s->func, s->cfg, step, 0, block) || bounds_require_nonnegative(s, by.low));
+    if (!by.ok || opt_at_least(s->func, s->cfg, step, 0, block)) return by.ok;
+    s->signs++;
+    return bounds_require_nonnegative(s, by.low);
 }
 
 /* A variable of a loop that only grows (or only shrinks), from its start to what it is tested against. */
@@ -740,6 +741,12 @@ static Interval guarded(Bounds *s, Ref ref, Interval all, Place at) {
     return all;
 }
 
+/* What walks over a board in some direction, `while 0 <= r < 6 ...: r += dr`, and is compared on both sides where it is used: that says
+ * all that is needed, and a test of the direction, which the program does not pass half of the time, nothing. */
+static bool has_both_guards(const Bounds *s, Ref ref, Place at) {
+    return bounds_guarded(s, ref, false, at.block) && bounds_guarded(s, ref, true, at.block);
+}
+
 /* An int of another type that does not change, as int64. */
 static Interval of_narrow(Bounds *s, Ref ref, Place at) {
     if (!bounds_invariant(s, ref)) return none();
@@ -788,8 +795,12 @@ Interval bounds_interval(Bounds *s, Ref ref, Place at) {
     if (ir_type(s->func, ref) != s->i64) return none();
     if (bounds_invariant(s, ref)) return bounds_leaf(s, ref, at.bits);
     int32_t before = s->conditions.len;
-    int leaves = s->leaves;
+    int leaves = s->leaves, signs = s->signs;
     Interval all = of_value(s, ref, at);
+    if (all.ok && s->signs > signs && has_both_guards(s, ref, at)) {
+        all.ok = false;
+        s->walks = true;
+    }
     if (!all.ok) s->conditions.len = before, s->leaves = leaves;
     return guarded(s, ref, all, at);
 }

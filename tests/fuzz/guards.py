@@ -103,6 +103,28 @@ class Guards:
         self.use(depth + 2, "0", r.choice([self.offset("q", -by), "q"]))
         self.line(depth + 2, f"q -= {r.choice(['1', '1', '2'])}")
 
+    def walks(self, depth):
+        """Over the table in a direction that data say, as far as both sides of both axes are tested."""
+        r = self.random
+        self.line(depth, "for i in range(h):")
+        self.line(depth + 1, f"dy = {r.choice(['t[i, 0] % 3 - 1', 'n - 1', '0', '1', '-1'])}")
+        self.line(depth + 1, f"dx = {r.choice(['t[i, w - 1] % 3 - 1', 'm - 2', '1', '-2'])}")
+        self.line(depth + 1, f"y = i{r.choice(['', '', ' + dy', ' - 1'])}")
+        self.line(depth + 1, f"x = {r.choice(['0', 'w // 2', 'w - 1', 'm'])}{r.choice(['', ' + dx'])}")
+        self.line(depth + 1, "z = 0")
+        tests = [f"y >= {r.choice(['0', '0', '0', 'n', '-1'])}", f"y < {self.end(0)}", f"x >= {r.choice(['0', '0', '0', '1', '-2'])}", f"x < {self.end(1)}"]
+        if r.random() < 0.3:
+            tests.pop(r.randrange(4))
+        more = r.choice(["", "", " and t[y, x] > 1", " and t[y, x] == u[i, 0]"])
+        self.line(depth + 1, f"while {' and '.join(tests)}{more} and z < 20:")
+        if r.random() < 0.5:
+            self.use(depth + 2, "y", "x")
+        self.lines += ["    " * (depth + 2) + text for text in ("y += dy", "x += dx", "z += 1")]
+        if r.random() < 0.3:
+            self.line(depth + 2, f"if {' and '.join(tests)}:")
+            self.use(depth + 3, "y", r.choice(["x", "x", "x - dx"]))
+        self.line(depth + 1, "k += z")
+
     def several(self, depth):
         """Loops in loops that move one variable on."""
         r = self.random
@@ -131,7 +153,7 @@ class Guards:
     def source(self):
         r = self.random
         self.lines += ["def f(t, u, n, m):", "    k = 0", "    h, w = t.shape"]
-        r.choice([self.items, self.items, self.loads, self.weights, self.pairs, self.pairs, self.downwards, self.several, self.several])(1)
+        r.choice([self.items, self.items, self.loads, self.weights, self.pairs, self.pairs, self.downwards, self.several, self.several, self.walks, self.walks])(1)
         self.lines.append("    return k")
         return "\n".join(self.lines) + "\n"
 

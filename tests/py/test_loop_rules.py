@@ -989,3 +989,51 @@ def test_lengths_that_are_compared(function, limit):
     for i, r in enumerate(lengths):
         expected[i] = {within: r < limit, not_beyond: r <= limit, beyond: 3 * (not r > limit), at_least: 2 * (not limit <= r)}[function]
     assert out.tolist() == expected.tolist()
+
+
+# -- what walks over a board, compared on both sides -------------------------------------------------
+
+
+def run_of(board, y, x, dy, dx, height, width):
+    n = 0
+    y += dy
+    x += dx
+    while y >= 0 and y < height and x >= 0 and x < width and board[y, x] == 1:
+        n += 1
+        y += dy
+        x += dx
+    return n
+
+
+def runs(board, out, height, width):
+    for y in range(height):
+        for x in range(width):
+            for dy in range(-1, 2):
+                for dx in range(-1, 2):
+                    if dy != 0 or dx != 0:
+                        out[y, x] += run_of(board, y, x, dy, dx, height, width)
+
+
+def above(board, y, dy, height):
+    n = 0
+    while y < height and n < 20:
+        n += board[y, 0]
+        y += dy
+    return n
+
+
+@pytest.mark.parametrize("height, width", [(6, 7), (1, 7), (6, 0), (7, 7), (6, 8), (8, 8)])
+def test_walks_over_boards(height, width):
+    """Into all directions; boards that are smaller than the program says raise where Python does."""
+    rng = np.random.default_rng(height)
+    for dense in (0.5, 1.0):
+        board = (rng.random((6, 7)) < dense).astype(np.int8)
+        same(runs, board, np.zeros((8, 8), int), height, width)
+
+
+@pytest.mark.parametrize("step", [1, -1, 2, -2, 5, 2**62, -(2**62)])
+@pytest.mark.parametrize("start", [0, 2, 5])
+def test_walks_that_are_compared_on_one_side(start, step):
+    """Below zero they count from the end, and raise beyond it."""
+    same(above, np.arange(6, dtype=np.int8).reshape(6, 1), start, step, 6)
+    same(above, np.arange(6, dtype=np.int8).reshape(6, 1), start, step, 4)
