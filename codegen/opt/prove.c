@@ -192,7 +192,11 @@ static Ref divisor_of(const Func *func, Ref guard) {
     int64_t zero;
     if (inst->sub != GUARD_zero_division && inst->sub != GUARD_zero_modulo) return NO_REF;
     Ref test = ir_arg(func, guard, 0);
-    if (!is_op(func, test, OP_eq) || !opt_const_int(func, ir_arg(func, test, 1), &zero) || zero)
+    if (!is_op(func, test, OP_eq)) return NO_REF;
+    const Inst *other = ir_inst(func, ir_arg(func, test, 1));
+    bool is_float = other->op == OP_const && other->u.value->kind == CONST_FLOAT;
+    if (is_float ? other->u.value->re != 0
+                 : !opt_const_int(func, ir_arg(func, test, 1), &zero) || zero)
         return NO_REF;
     return ir_arg(func, test, 0);
 }
@@ -210,10 +214,75 @@ static bool guarded(const Proving *p, Ref divisor, Ref where) {
     return false;
 }
 
-/* Does this guard ask whether an int is zero that cannot be? */
+static bool is_same_index(const Proving *p, Ref a, Ref b) {
+    const Func *func = p->func;
+    a = now(p, a), b = now(p, b);
+    if (opt_same(func, a, b)) return true;
+    return is_op(func, a, OP_wrap_index) && is_op(func, b, OP_wrap_index) &&
+           opt_same(func, ir_arg(func, a, 1), ir_arg(func, b, 1)) &&
+           opt_same(func, now(p, ir_arg(func, a, 0)), now(p, ir_arg(func, b, 0)));
+}
+
+/* The same float, read twice: LLVM makes one load of both later. */
+static bool is_same_float(const Proving *p, Ref before, Ref x) {
+    const Func *func = p->func;
+    int32_t k = 0, n = ir_inst(func, x)->nargs;
+    if (opt_same(func, before, x)) return true;
+    if (!is_op(func, before, OP_load) || !is_op(func, x, OP_load)) return false;
+    if (ir_inst(func, before)->nargs != n) return false;
+    while (k < n && is_same_index(p, ir_arg(func, before, k), ir_arg(func, x, k)))
+        k++;
+    return k == n && unchanged(p, before, x);
+}
+
+static bool is_pair(const Proving *p, Ref a, Ref b, Ref x, Ref y) {
+    return (is_same_float(p, a, x) && is_same_float(p, b, y)) ||
+           (is_same_float(p, a, y) && is_same_float(p, b, x));
+}
+
+/* Are x and y no equal numbers where `test` is `so`? By x < y, by not x <= y, or by what is true of one of them alone, x < z and not y < z. */
+static bool tells_apart(const Proving *p, Ref test, bool so, Ref x, Ref y) {
+    const Func *func = p->func;
+    Op op = (Op)ir_inst(func, test)->op;
+    if (op != OP_lt && op != OP_le && op != OP_eq && op != OP_ne) return false;
+    Ref a = ir_arg(func, test, 0), b = ir_arg(func, test, 1);
+    bool apart = so ? op == OP_lt || op == OP_ne : op == OP_le || op == OP_eq;
+    if (apart && is_pair(p, a, b, x, y)) return true;
+    Op one = (Op)ir_inst(func, a)->op;
+    if (!apart || op == OP_lt || op == OP_le || (one != OP_lt && one != OP_le)) return false;
+    if (!is_op(func, b, one)) return false;
+    for (int k = 0; k < 2; k++)
+        if (opt_same(func, ir_arg(func, a, 1 - k), ir_arg(func, b, 1 - k)) &&
+            is_pair(p, ir_arg(func, a, k), ir_arg(func, b, k), x, y))
+            return true;
+    return false;
+}
+
+/* Is a divisor the difference of two floats that a test on the way here has told apart? It is not zero then: what is too small for a float of
+ * full precision still is one. */
+static bool is_difference(const Proving *p, Ref divisor, Ref where) {
+    enum { MOST_BLOCKS = 4 };
+    const Func *func = p->func;
+    int32_t block = ir_inst(func, where)->block;
+    if (!p->stops || !is_op(func, divisor, OP_sub)) return false;
+    Ref x = ir_arg(func, divisor, 0), y = ir_arg(func, divisor, 1);
+    for (int n = 0; n < MOST_BLOCKS && func->blocks.items[block].preds.len == 1; n++) {
+        int32_t from = func->blocks.items[block].preds.items[0];
+        const Inst *last = ir_inst(func, ir_terminator(func, from));
+        if (last->op == OP_branch && last->target[0] != last->target[1] &&
+            tells_apart(p, ir_arg(func, ir_terminator(func, from), 0), last->target[0] == block, x,
+                        y))
+            return true;
+        block = from;
+    }
+    return false;
+}
+
+/* Does this guard ask whether a number is zero that cannot be? */
 static bool never_zero(Proving *p, Ref guard) {
     Ref divisor = divisor_of(p->func, guard);
     if (!divisor) return false;
+    if (type_is_float(ir_type(p->func, divisor))) return is_difference(p, divisor, guard);
     if (at_least(p, divisor, 1, guard) || guarded(p, divisor, guard)) return true;
     vec_push(p->arena, &p->guards, guard);
     return false;
