@@ -1,8 +1,8 @@
-"""Loops beside C and Numba: run.py [--numba PYTHON] [--sets seen,unseen,judge] [--only a,b] [--rounds 3] [--seconds 0.03] [--loops] [--json FILE]
+"""Loops beside C and Numba: run.py [--numba PYTHON] [--sets seen,trial,unseen,judge,jury] [--only a,b] [--rounds 3] [--seconds 0.03] [--loops] [--json FILE]
 [--show-unseen]
 
 Processes of the contestants take turns at each kernel; arrays begin at multiples of 64 bytes; results are compared with
-those of C. A figure is the best of all batches. The sets are reported apart: passes may be tuned for the first and are judged by the
+those of C. A figure is the best of all batches. The sets are reported apart: passes may be tuned for the first two and are judged by the
 others, of which nothing but means is printed, or written to FILE, unless --show-unseen asks: who sees a row tunes for it. QUERN_BUILD names a build folder; without it the installed package is measured."""
 import argparse
 import json
@@ -94,13 +94,13 @@ def show_loops(quern, rows, most=10):
             print("".join("    " + line.rpartition("/")[2] for line in quern.ask("loops", kernel).splitlines(keepends=True)), end="")
 
 
-JUDGING = "unseen", "judge"  # sets
+JUDGING = "unseen", "judge", "jury"  # sets
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--numba", default="", help="a Python that has Numba")
-    parser.add_argument("--sets", default="seen,unseen,judge")
+    parser.add_argument("--sets", default="seen,trial,unseen,judge,jury")
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.03)

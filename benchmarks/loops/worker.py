@@ -13,7 +13,9 @@ CONTESTANT, SET, LIBRARY = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 if "QUERN_BUILD" in os.environ:
     sys.path.insert(0, str(pathlib.Path(os.environ["QUERN_BUILD"]) / "python"))
-CASES = importlib.import_module(SET).CASES
+SOURCE = importlib.import_module(SET)
+CASES = SOURCE.CASES
+HELPERS = getattr(SOURCE, "HELPERS", ())  # functions that kernels call by name
 RESULTS = {None: None, "i": ctypes.c_int64, "d": ctypes.c_double}
 clock = time.perf_counter_ns
 made = {}
@@ -42,6 +44,15 @@ def placed(arguments):
     return [place(a) for a in arguments]
 
 
+def sums(a):
+    """Two of an array's: of sizes, and one that knows places and signs."""
+    for part in [a.real, a.imag] if np.iscomplexobj(a) else [a]:
+        part = part.astype("f8").ravel()
+        size = np.abs(part)
+        yield float(size.sum())
+        yield float((size * (1 + np.arange(size.size) % 1009) * np.where(part < 0, 1.5, 1.0)).sum())
+
+
 def c_arguments(args):
     for a in args:
         if isinstance(a, np.ndarray):
@@ -65,12 +76,15 @@ def make(kernel, variant):
         values = tuple(c_arguments(args))
     else:
         library = importlib.import_module(CONTESTANT)
-        f = library.njit(boundscheck=False)(CASES[kernel][0]) if variant == "unchecked" else library.njit(CASES[kernel][0])
+        njit = library.njit(boundscheck=False) if variant == "unchecked" else library.njit
+        for helper in HELPERS:  # of the same variant, and compiled with the kernel
+            setattr(sys.modules[helper.__module__], helper.__name__, njit(helper))
+        f = njit(CASES[kernel][0])
         values = tuple(args)
     start = clock()
     value = f(*values)
     compiled = clock() - start
-    result = [float(value or 0)] + [float(np.abs(a, dtype="f8").sum()) for a in args if isinstance(a, np.ndarray)]
+    result = [float(value or 0)] + [number for a in args if isinstance(a, np.ndarray) for number in sums(a)]
     return f, values, args, compiled, result
 
 
