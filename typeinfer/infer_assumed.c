@@ -4,7 +4,8 @@
  * int with a number (type_assumed): list(int#3). It goes wherever the container goes, through calls, generators, comprehensions and
  * tuples, and where something else is put into a container of int#3, or two containers meet that must be of one type, that says what
  * #3 is. Then all of inference begins again, and the place that made the container begins with what was learned; what has learned
- * nothing is an int. What is computed of it, an int as well, says nothing in this round. Code is made by a round without such types. No value of an assumed type exists: nothing was ever put in. */
+ * nothing is an int. What is computed of it, an int as well, says nothing in this round. Code is made by a round without such types. No
+ * value of an assumed type exists: nothing was ever put in. */
 #include "typeinfer/infer_made.h"
 #include "frontend/base/hash.h"
 

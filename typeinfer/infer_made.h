@@ -95,7 +95,7 @@ void origin_wants(Infer *in, Ref ref, const Type *type);
 bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure);
 
 /* Of an empty display that is seen as a tuple until it is known to be filled, what was concluded may be wrong: sorted(()) is a list of
- * ints. Then inference begins again with the list, of what it was found to hold `before`. */
+ * ints. Then inference begins again with the list, of what it was found to hold `before` (NULL: nothing is known). */
 void list_begin(Infer *in, const Infer *before);
 /* Did inference get stuck where another round may not? */
 bool list_unstick(Infer *in);

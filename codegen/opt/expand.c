@@ -50,7 +50,7 @@ static bool is_fresh(const Emit *e, Ref array) {
 /* May writing an element of the target change one that is still to be read? NO_REF: never. */
 static Ref overlaps(Emit *e, const WholeOp *w) {
     Ref any = NO_REF;
-    if (w->op != OP_map_into || em_in_kernel(e))
+    if (w->op != OP_map_into || em_without_heap(e->ctx))
         return NO_REF; /* kernels have no memory for a copy */
     for (int32_t k = 0; k < w->n; k++) {
         Ref operand = w->operands[k];
@@ -97,7 +97,7 @@ static int may_be_still(Emit *e, const WholeOp *w, Ref *operands, Ref *is_still)
  * that loop; and one for any number of them. */
 static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
     Ref operands[MOST_STILL], is_still[MOST_STILL], results[MOST_STILL + 2];
-    int n = w->op == OP_reduce || em_in_kernel(e) || e->ctx->options->opt_level < 1
+    int n = w->op == OP_reduce || em_without_heap(e->ctx) || e->ctx->options->opt_level < 1
                 ? 0
                 : may_be_still(e, w, operands, is_still);
     if (!n) {
@@ -270,7 +270,7 @@ static Ref write_op(Emit *e, const WholeOp *w) {
     if (shared && sharing == APART) /* the function for the rest sees to it */
         alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
     if (!alike) return write_alike(e, w, dims, sharing, shared);
-    if (em_in_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
+    if (em_without_heap(e->ctx) || e->ctx->options->opt_level < 1) return write_general(e, w);
     int32_t fast = em_block(e), general = em_block(e), done = em_block(e);
     open_case(e, alike, fast, general);
     Ref here = write_alike(e, w, dims, sharing, shared);

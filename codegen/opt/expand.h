@@ -53,8 +53,7 @@ Ref em_or(Emit *e, Ref a, Ref b);
 /* Of an op that may raise; goes on in a fresh block where it has an error successor. */
 Ref em_raising(Emit *e, Op op, const Type *type, const Ref *args, int32_t nargs);
 Ref em_call(Emit *e, Func *func, const Ref *args, int32_t nargs);
-bool em_in_kernel(const Emit *e);             /* no memory to allocate, no calls of itself */
-bool em_without_heap(const PassContext *ctx); /* the same */
+bool em_without_heap(const PassContext *ctx); /* of kernels, where nothing calls itself either */
 int32_t em_block(Emit *e);
 bool em_is_array(const Emit *e, Ref ref);
 /* The function's value: its instructions where it is one block, otherwise a call. */

@@ -51,10 +51,6 @@ bool em_without_heap(const PassContext *ctx) {
     return ctx->options->entry == ENTRY_KERNEL || !target_is_host(ctx->options->infer.target);
 }
 
-bool em_in_kernel(const Emit *e) {
-    return em_without_heap(e->ctx);
-}
-
 int32_t em_block(Emit *e) {
     return ir_block_new(e->func);
 }

@@ -382,7 +382,7 @@ static void map_one(Emit *e, Nest *nest, Func *element) { /* a target without ax
  * around them: that is a quarter of the time that LLVM needs for them. In the function for the rest (strides) and where ints are
  * divided, elements are computed one by one, and unrolling pays. */
 static bool takes_vectors(const Emit *e, const Func *element) {
-    if (em_in_kernel(e) || e->func->blocks.items[0].cold) return false;
+    if (em_without_heap(e->ctx) || e->func->blocks.items[0].cold) return false;
     for (int32_t i = 1; element && i < element->insts.len; i++) {
         const Inst *inst = ir_inst(element, i);
         bool divides = inst->op == OP_floordiv || inst->op == OP_mod;

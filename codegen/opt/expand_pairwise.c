@@ -45,7 +45,7 @@ static Ref one_by_one(Pairwise *p, Ref at, Ref acc) {
     EmitLoop loop;
     em_loop(&p->e, &loop, em_op2(&p->e, OP_sub, p->n, at), acc);
     Ref index = em_add_nowrap(&p->e, em_add_nowrap(&p->e, p->from, at), loop.counter);
-    loop.rolled = !em_in_kernel(&p->e); /* at most seven rounds */
+    loop.rolled = !em_without_heap(p->e.ctx); /* at most seven rounds */
     em_close(&p->e, &loop, add_element(p, loop.carried, index, 0));
     return loop.carried;
 }

@@ -177,7 +177,7 @@ static void set_starts(Reduction *r) {
     if (!r->w->start) from = em_row(e, nest, &nest->parts[0], last);
     open_axis(r, last, NO_REF, &loops[n++], NO_REF);
     em_row_store(e, &to, nest->index[last], em_element(e, &from, nest->index[last]));
-    loops[n - 1].rolled = !em_in_kernel(e);
+    loops[n - 1].rolled = !em_without_heap(e->ctx);
     for (; n > 0; n--)
         em_loop_end(e, &loops[n - 1], NO_REF);
 }
@@ -205,7 +205,7 @@ Ref em_reduce_nest(Emit *e, Nest *nest, const WholeOp *w) {
     Reduction r = {.e = e, .nest = nest, .w = w, .done = NO_BLOCK};
     r.rows = arena_array(e->ctx->arena, Row, nest->nparts + 1);
     r.values = arena_array(e->ctx->arena, Ref, nest->nparts + 2);
-    r.pairwise = (w->flags & REDUCE_PAIRWISE) && !em_in_kernel(e); /* it calls itself */
+    r.pairwise = (w->flags & REDUCE_PAIRWISE) && !em_without_heap(e->ctx); /* it calls itself */
     r.extremum = target_is_host(e->ctx->options->infer.target) && is_extremum(w->element);
     if (!nest->to.value) return reduce_one(&r);
     if (nest->reduced[nest->n - 1])
